@@ -1,12 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+// .ci/run sets TEST_RESULTS to a file and counts there what really ran.
+const results = process.env['TEST_RESULTS'];
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // A process for each file: tests change the working directory's umask, start threads and kill them.
     pool: 'forks',
     testTimeout: 30_000,
     hookTimeout: 30_000,
     passWithNoTests: false,
-    reporters: ['default'],
+    allowOnly: false,
+    reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
   },
 });
