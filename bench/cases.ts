@@ -1,0 +1,376 @@
+/**
+ * What is measured: each case names its corpus and its competitors, and says how one run of one competitor is set
+ * up, which command is then measured, and where its result must be checked.
+ */
+import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { corpus, type CorpusFacts, type CorpusName } from './corpora.ts';
+import type { Command } from './measure.ts';
+import { git, gitEnvironment, run } from './process.ts';
+import { startServer } from './server.ts';
+
+/** Where one run takes place. */
+export interface Place {
+  /** An empty folder on the fresh file system. */
+  fresh: string;
+  /** An empty folder on the local disk, outside of it. */
+  side: string;
+}
+
+/** One run, ready to be measured. */
+export interface Prepared {
+  command: Command;
+  /** The repository and working tree that the command leaves. */
+  gitDir: string;
+  workTree: string;
+}
+
+export interface Competitor {
+  name: string;
+  /** The command line as the results show it. */
+  shown: string;
+  /** Why it cannot run here, if it cannot. */
+  missing?: string;
+  prepare: (place: Place) => Promise<Prepared>;
+}
+
+/** A case whose corpora and servers are there. */
+export interface OpenCase {
+  corpus: CorpusFacts;
+  /** What every run must leave. */
+  expected: { commit: string; files: number };
+  /** Files that are read before every run, so that none pays for the disk. */
+  warm: string[];
+  /** Makes a competitor by its name; undefined if the case has none of that name. */
+  competitor: (name: string) => Competitor | undefined;
+  close: () => Promise<void>;
+}
+
+export interface BenchCase {
+  title: string;
+  /** Competitors when none are asked for. Ours come first: ratios are of the first to each other one. */
+  competitors: string[];
+  /** `folder` is the case's own, for what it needs until it is closed. */
+  open: (folder: string, log: (line: string) => void) => Promise<OpenCase>;
+}
+
+const root = resolve(import.meta.dirname, '..');
+
+/** Node as an action gets it: the pinned development dependency where it is installed. */
+export const nodeProgram = existsSync(join(root, 'node_modules/node/bin/node'))
+  ? join(root, 'node_modules/node/bin/node')
+  : process.execPath;
+
+export const cases: Record<string, BenchCase> = {
+  'checkout-linux-6.12': checkoutCase('linux-6.12-depth1', 'v6.12', 'Linux 6.12 at depth 1: checkout only'),
+  'checkout-files-5000': checkoutCase('files-5000', 'main', '5,000 synthesized files: checkout only'),
+  'update-linux-6.1-6.12': checkoutCase('linux', 'v6.12', 'Linux 6.1 to 6.12 over an existing checkout', 'v6.1'),
+  'clone-linux-6.12': cloneCase('linux', 'v6.12', 'Linux 6.12: clone at depth 1 over HTTP', ['ours', 'git-1', 'git-2']),
+  'clone-files-5000': cloneCase('files-5000', 'main', '5,000 files: clone at depth 1 over HTTP', [
+    'ours',
+    'git-1',
+    'git-2',
+  ]),
+  'step-dozen': stepCase('dozen', 'main', 'A dozen files: the whole action step', ['ours', 'by-hand-1']),
+  'step-linux-6.12': stepCase('linux', 'v6.12', 'Linux 6.12: the whole action step', [
+    'ours',
+    'by-hand-1',
+    'by-hand-2',
+  ]),
+};
+
+/** `git` or `ours` with a worker count, from a competitor's name: ours, ours-2, git-1, by-hand-4. */
+function workersOf(kind: string, name: string): { workers: string | undefined } | undefined {
+  const match = /^([a-z]+(?:-[a-z]+)*)(?:-(\d+))?$/.exec(name);
+  return match?.[1] === kind ? { workers: match[2] } : undefined;
+}
+
+function missing(file: string): { missing: string } | Record<string, never> {
+  return existsSync(file) ? {} : { missing: `${file} is not there: run "npm run build"` };
+}
+
+function branchOf(facts: CorpusFacts, name: string): CorpusFacts['branches'][number] {
+  const branch = facts.branches.find((one) => one.name === name);
+  if (branch === undefined) throw new Error(`corpus ${facts.name} has no branch ${name}`);
+  return branch;
+}
+
+function packFiles(facts: CorpusFacts): string[] {
+  const folder = join(facts.path, 'objects', 'pack');
+  return readdirSync(folder).map((file) => join(folder, file));
+}
+
+/**
+ * A git dir of a run's own: the corpus's packs as hard links (so they stay in the page cache), everything else new, HEAD
+ * on a branch that is not born yet, no index.
+ */
+async function ownGitDir(facts: CorpusFacts, gitDir: string): Promise<void> {
+  await git(['init', '-q', '--bare', '-b', 'unborn', gitDir]);
+  await git(['--git-dir', gitDir, 'config', 'core.bare', 'false']);
+  for (const file of packFiles(facts))
+    linkSync(file, join(gitDir, 'objects', 'pack', file.slice(file.lastIndexOf('/') + 1)));
+  for (const file of ['shallow', 'packed-refs']) {
+    if (existsSync(join(facts.path, file))) copyFileSync(join(facts.path, file), join(gitDir, file));
+  }
+}
+
+function checkoutCase(name: CorpusName, branch: string, title: string, from?: string): BenchCase {
+  return {
+    title,
+    competitors: ['ours', 'git-1', 'git-2', 'git-4'],
+    open: async (_folder, log) => {
+      const facts = await corpus(name, log);
+      const { commit, files } = branchOf(facts, branch);
+      const prepare = async (place: Place, argv: (gitDir: string, workTree: string) => string[]): Promise<Prepared> => {
+        const gitDir = join(place.side, 'git');
+        const workTree = join(place.fresh, 'tree');
+        mkdirSync(workTree);
+        await ownGitDir(facts, gitDir);
+        if (from !== undefined) {
+          const start = branchOf(facts, from).commit;
+          await git([
+            '--git-dir',
+            gitDir,
+            '--work-tree',
+            workTree,
+            '-c',
+            'checkout.workers=2',
+            'checkout',
+            '-q',
+            start,
+          ]);
+          await run('sync', ['-f', workTree]);
+        }
+        const [program = '', ...args] = argv(gitDir, workTree);
+        return { command: { program, args, cwd: workTree, env: gitEnvironment() }, gitDir, workTree };
+      };
+      const make = (id: string, argv: (gitDir: string, workTree: string) => string[]): Competitor => ({
+        name: id,
+        shown: argv('GIT_DIR', 'WORK_TREE').join(' ').replace(`${root}/`, '').replace(nodeProgram, 'node'),
+        prepare: (place) => prepare(place, argv),
+      });
+      return {
+        corpus: facts,
+        expected: { commit, files },
+        warm: packFiles(facts),
+        competitor: (id) => {
+          const ours = workersOf('ours', id);
+          if (ours !== undefined) {
+            const cli = join(root, 'dist/cli/index.js');
+            const workers = ours.workers === undefined ? [] : ['--workers', ours.workers];
+            return {
+              ...make(id, (gitDir, workTree) => [
+                ...[nodeProgram, cli, 'checkout', commit, '--git-dir', gitDir, '--work-tree', workTree],
+                ...workers,
+              ]),
+              ...missing(cli),
+            };
+          }
+          const theirs = workersOf('git', id);
+          if (theirs === undefined) return undefined;
+          const workers = theirs.workers ?? '1';
+          return make(id, (gitDir, workTree) => [
+            ...['git', '--git-dir', gitDir, '--work-tree', workTree, '-c', `checkout.workers=${workers}`],
+            ...['checkout', '--force', '--detach', commit],
+          ]);
+        },
+        close: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+function cloneCase(name: CorpusName, branch: string, title: string, competitors: string[]): BenchCase {
+  return {
+    title,
+    competitors,
+    open: async (folder, log) => {
+      const facts = await corpus(name, log);
+      const { commit, files } = branchOf(facts, branch);
+      const server = await startServer({ [name]: facts.path }, join(folder, 'server'));
+      const url = `${server.url}/bench/${name}`;
+      const make = (id: string, argv: (url: string, folder: string) => string[]): Competitor => ({
+        name: id,
+        shown: argv('URL', 'DIR').join(' ').replace(`${root}/`, '').replace(nodeProgram, 'node'),
+        prepare: async (place) => {
+          const workTree = join(place.fresh, 'clone');
+          const [program = '', ...args] = argv(url, workTree);
+          const command = { program, args, cwd: place.fresh, env: gitEnvironment() };
+          return { command, gitDir: join(workTree, '.git'), workTree };
+        },
+      });
+      return {
+        corpus: facts,
+        expected: { commit, files },
+        warm: [],
+        competitor: (id) => {
+          const ours = workersOf('ours', id);
+          if (ours !== undefined) {
+            const cli = join(root, 'dist/cli/index.js');
+            const workers = ours.workers === undefined ? [] : ['--workers', ours.workers];
+            return {
+              ...make(id, (from, to) => [
+                ...[nodeProgram, cli, 'clone', from, to, '--ref', branch, '--depth', '1'],
+                ...workers,
+              ]),
+              ...missing(cli),
+            };
+          }
+          const theirs = workersOf('git', id);
+          if (theirs === undefined) return undefined;
+          const workers = theirs.workers ?? '1';
+          return make(id, (from, to) => [
+            ...['git', 'clone', '--depth', '1', '--branch', branch, '-c', `checkout.workers=${workers}`, from, to],
+          ]);
+        },
+        close: server.close,
+      };
+    },
+  };
+}
+
+/** An action's step on an empty workspace, against the same by hand. */
+function stepCase(name: CorpusName, branch: string, title: string, competitors: string[]): BenchCase {
+  return {
+    title,
+    competitors,
+    open: async (folder, log) => {
+      const facts = await corpus(name, log);
+      const { commit, files } = branchOf(facts, branch);
+      const server = await startServer({ [name]: facts.path }, join(folder, 'server'));
+      const repository = `bench/${name}`;
+
+      const action = (id: string, home: string, script: string, inputs: Record<string, string>): Competitor => ({
+        name: id,
+        shown: `node ${script.replace(`${root}/`, '')} (as a runner starts it${Object.entries(inputs)
+          .map(([key, value]) => `, ${key}: ${value}`)
+          .join('')})`,
+        ...missing(script),
+        prepare: async (place) => {
+          const workTree = join(place.fresh, 'workspace');
+          mkdirSync(workTree);
+          const env = runnerEnvironment(place, {
+            repository,
+            branch,
+            commit,
+            workspace: workTree,
+            serverUrl: server.url,
+          });
+          Object.assign(env, inputEnvironment(home, repository, inputs));
+          const command = { program: nodeProgram, args: [script], cwd: workTree, env };
+          return { command, gitDir: join(workTree, '.git'), workTree };
+        },
+      });
+
+      return {
+        corpus: facts,
+        expected: { commit, files },
+        warm: [],
+        competitor: (id) => {
+          const ours = workersOf('ours', id);
+          if (ours !== undefined) {
+            const inputs: Record<string, string> = ours.workers === undefined ? {} : { workers: ours.workers };
+            return action(id, root, join(root, 'dist/main/index.js'), inputs);
+          }
+          if (id === 'actions-checkout') {
+            // A clone of github.com/actions/checkout, for whoever has one; the benchmark does not download it.
+            const home = process.env['BENCH_ACTIONS_CHECKOUT'];
+            if (home !== undefined) return action(id, home, join(home, 'dist/index.js'), {});
+            const shown = 'node dist/index.js of actions/checkout';
+            const none = 'set BENCH_ACTIONS_CHECKOUT to the folder of a clone of actions/checkout';
+            return { name: id, shown, missing: none, prepare: () => Promise.reject(new Error(none)) };
+          }
+          const hand = workersOf('by-hand', id);
+          if (hand === undefined) return undefined;
+          // The refs that the action makes too.
+          const script = (url: string): string =>
+            [
+              `git init -q`,
+              `git remote add origin ${url}`,
+              `git fetch -q --no-tags --depth 1 origin +${commit}:refs/remotes/origin/${branch}`,
+              `git -c checkout.workers=${hand.workers ?? '1'} checkout -q --force -B ${branch} refs/remotes/origin/${branch}`,
+            ].join(' && ');
+          return {
+            name: id,
+            shown: script('URL'),
+            prepare: async (place) => {
+              const workTree = join(place.fresh, 'workspace');
+              mkdirSync(workTree);
+              const args = ['-c', script(`${server.url}/${repository}`)];
+              const command = { program: '/bin/sh', args, cwd: workTree, env: gitEnvironment() };
+              return { command, gitDir: join(workTree, '.git'), workTree };
+            },
+          };
+        },
+        close: server.close,
+      };
+    },
+  };
+}
+
+interface Job {
+  repository: string;
+  branch: string;
+  commit: string;
+  workspace: string;
+  serverUrl: string;
+}
+
+/** The variables that a runner sets for a push to a branch, with the files that they name. */
+function runnerEnvironment(place: Place, job: Job): NodeJS.ProcessEnv {
+  const temp = join(place.fresh, 'runner-temp');
+  mkdirSync(join(temp, 'home'), { recursive: true });
+  const files: Record<string, string> = {};
+  for (const name of ['GITHUB_OUTPUT', 'GITHUB_STATE', 'GITHUB_ENV', 'GITHUB_PATH', 'GITHUB_STEP_SUMMARY']) {
+    files[name] = join(temp, name.toLowerCase());
+    writeFileSync(files[name], '');
+  }
+  const event = join(temp, 'event.json');
+  writeFileSync(event, JSON.stringify({ ref: `refs/heads/${job.branch}`, after: job.commit }));
+  return {
+    ...gitEnvironment(),
+    ...files,
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: `${job.serverUrl}/api/v3`,
+    GITHUB_SERVER_URL: job.serverUrl,
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_JOB: 'bench',
+    GITHUB_REF: `refs/heads/${job.branch}`,
+    GITHUB_REPOSITORY: job.repository,
+    GITHUB_REPOSITORY_OWNER: 'bench',
+    GITHUB_RUN_ID: '1',
+    GITHUB_SHA: job.commit,
+    GITHUB_WORKFLOW: 'bench',
+    GITHUB_WORKSPACE: job.workspace,
+    HOME: join(temp, 'home'),
+    RUNNER_ARCH: 'X64',
+    RUNNER_NAME: 'bench',
+    RUNNER_OS: 'Linux',
+    RUNNER_TEMP: temp,
+    RUNNER_TOOL_CACHE: join(temp, 'tools'),
+  };
+}
+
+/** INPUT_* as a runner makes them: every input of action.yml with its default, unless the step gives another value. */
+function inputEnvironment(folder: string, repository: string, given: Record<string, string>): Record<string, string> {
+  const action = parse(readFileSync(join(folder, 'action.yml'), 'utf8')) as {
+    inputs?: Record<string, { default?: unknown } | null>;
+  };
+  const env: Record<string, string> = {};
+  for (const [name, input] of Object.entries(action.inputs ?? {})) {
+    const fallback = input?.default;
+    const value =
+      given[name] ??
+      (typeof fallback === 'string' || typeof fallback === 'number' || typeof fallback === 'boolean'
+        ? String(fallback)
+        : '');
+    env[`INPUT_${name.replaceAll(' ', '_').toUpperCase()}`] = value
+      .replace(/\$\{\{ *github\.repository *\}\}/, repository)
+      .replace(/\$\{\{ *github\.token *\}\}/, 'bench-token')
+      .replace(/\$\{\{.*?\}\}/g, '');
+  }
+  return env;
+}
