@@ -1,0 +1,140 @@
+/**
+ * What the index remembers of a file's stat data, and what counts as unchanged. Every later `git status` compares these
+ * words, so they must be what git itself would have stored on this platform: gitformat-index, git's statinfo.
+ */
+import type { BigIntStats } from 'node:fs';
+import type { Bytes } from '../bytes.ts';
+import { bug } from '../errors.ts';
+import { OID_BYTES } from '../oid.ts';
+import { MODE, STAT, STAT_WORDS } from './index-table.ts';
+
+const NANOSECONDS = 1_000_000_000n;
+
+/** SHA-1 of the empty blob: e69de29bb2d1d6434b8b29ae775ad8c2e48c5391. */
+const EMPTY_BLOB = Uint8Array.from([
+  0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53,
+  0x91,
+]);
+
+/** Low 32 bits. Only values beyond 2^53 (64-bit inode numbers) take the slow way. */
+function lowWord(value: bigint): number {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number >>> 0 : Number(BigInt.asUintN(32, value));
+}
+
+/** Seconds, rounded down, and the nanoseconds that are left. */
+function putTime(time: bigint, out: Uint32Array, at: number): void {
+  let seconds = Number(time / NANOSECONDS);
+  let rest = Number(time % NANOSECONDS);
+  if (rest < 0) {
+    // Before 1970, where bigint division rounds towards zero.
+    seconds--;
+    rest += 1e9;
+  }
+  out[at] = seconds;
+  out[at + 1] = rest;
+}
+
+/** Low 32 bits of the size; a multiple of 4 GiB other than 0 is stored as 2^31, since 0 means "look at the content". */
+function sizeWord(size: bigint): number {
+  const word = lowWord(size);
+  return word === 0 && size !== 0n ? 0x8000_0000 : word;
+}
+
+/**
+ * Writes the ten words of an entry from `fs.fstat` or `fs.lstat` with `bigint: true` into `out` at `at`. `entryMode` is
+ * the mode of the index entry (not of the file). On Windows git stores the creation time as ctime and no device, inode
+ * or owner, so those of Node (volume serial, file id) are left out.
+ */
+export function statToWords(
+  stat: BigIntStats,
+  platform: NodeJS.Platform,
+  out: Uint32Array,
+  at: number,
+  entryMode: number,
+): void {
+  if (at + STAT_WORDS > out.length) throw bug('stat words beyond their table');
+  const windows = platform === 'win32';
+  if (windows) putTime(stat.birthtimeNs, out, at + STAT.ctimeSeconds);
+  else putTime(stat.ctimeNs, out, at + STAT.ctimeSeconds);
+  putTime(stat.mtimeNs, out, at + STAT.mtimeSeconds);
+  out[at + STAT.dev] = windows ? 0 : lowWord(stat.dev);
+  out[at + STAT.ino] = windows ? 0 : lowWord(stat.ino);
+  out[at + STAT.mode] = entryMode;
+  out[at + STAT.uid] = windows ? 0 : lowWord(stat.uid);
+  out[at + STAT.gid] = windows ? 0 : lowWord(stat.gid);
+  out[at + STAT.size] = sizeWord(stat.size);
+}
+
+/** Configuration and platform that the comparison depends on. */
+export interface StatComparison {
+  /** core.trustctime, true by default. */
+  readonly trustCtime: boolean;
+  /** core.checkStat=minimal: no ctime, owner or inode. */
+  readonly checkStatMinimal: boolean;
+  /** core.fileMode. */
+  readonly fileMode: boolean;
+  /** core.symlinks: false where links are written as plain files. */
+  readonly symlinks: boolean;
+  readonly platform: NodeJS.Platform;
+}
+
+const scratch = new Uint32Array(STAT_WORDS);
+
+/**
+ * Whether what `lstat` (with `bigint: true`) says still is what the entry's words at `at` of `words` remember, by the
+ * rules of git's ordinary build: seconds only, no device. The type and executable bit come from the entry's mode word.
+ * `emptyBlob` says that the entry is the empty blob: a remembered size of 0 for any other content means "look at the
+ * content" and is 'changed'. A gitlink is 'same' when a directory is there; its commit is not looked at.
+ *
+ * A 'same' entry may yet be racy (`isRacy`).
+ */
+export function matchStat(
+  words: Uint32Array,
+  at: number,
+  stat: BigIntStats,
+  options: StatComparison,
+  emptyBlob: boolean,
+): 'same' | 'changed' {
+  if (at + STAT_WORDS > words.length) throw bug('stat words beyond their table');
+  const entryMode = words[at + STAT.mode]!;
+  switch (entryMode & MODE.typeMask) {
+    case MODE.regular:
+      if (!stat.isFile()) return 'changed';
+      if (options.fileMode && ((entryMode ^ Number(stat.mode)) & 0o100) !== 0) return 'changed';
+      break;
+    case MODE.symlink:
+      if (!stat.isSymbolicLink() && (options.symlinks || !stat.isFile())) return 'changed';
+      break;
+    case MODE.gitlink:
+      return stat.isDirectory() ? 'same' : 'changed';
+    default:
+      return 'changed';
+  }
+  statToWords(stat, options.platform, scratch, 0, entryMode);
+  const differs = (word: number): boolean => words[at + word] !== scratch[word];
+  if (differs(STAT.mtimeSeconds) || differs(STAT.size)) return 'changed';
+  if (!options.checkStatMinimal) {
+    if (options.trustCtime && differs(STAT.ctimeSeconds)) return 'changed';
+    if (differs(STAT.uid) || differs(STAT.gid) || differs(STAT.ino)) return 'changed';
+  }
+  if (words[at + STAT.size] === 0 && !emptyBlob) return 'changed';
+  return 'same';
+}
+
+/** Whether the id at `offset` is that of the empty blob. */
+export function isEmptyBlob(oids: Bytes, offset: number): boolean {
+  for (let i = 0; i < OID_BYTES; i++) if (oids[offset + i] !== EMPTY_BLOB[i]) return false;
+  return true;
+}
+
+/**
+ * Whether an entry whose stat matches may still have been changed: its file was modified in the second in which the index
+ * was written, or later. `indexMtimeSeconds` is that of the index which holds the entry; 0 (no file) makes nothing racy.
+ * Who keeps such an entry in a new index must compare the content first, and store size 0 when it differs.
+ */
+export function isRacy(words: Uint32Array, at: number, indexMtimeSeconds: number): boolean {
+  if ((words[at + STAT.mode]! & MODE.typeMask) === MODE.gitlink) return false;
+  const written = indexMtimeSeconds >>> 0;
+  return written !== 0 && written <= words[at + STAT.mtimeSeconds]!;
+}
