@@ -1,0 +1,78 @@
+/**
+ * What `--help` prints, for the program and for each command.
+ */
+import { COMMANDS, type CommandName } from './arguments.ts';
+
+const COMMON = `Common options:
+  --workers N|auto         upper bound for worker threads, 0 to 1024; 0 writes with the main thread alone
+  --memory-limit SIZE|auto what the checkout may hold in memory: 512MB, 2GiB, 1.5g or bytes; at least 16MB
+  --engine auto|native|git who writes the files; native fails where git would be needed
+  --transport auto|stream|git
+                           how objects come
+  -c KEY=VALUE             a git setting for this run, as git -c (may be repeated; also --config)
+  --report FILE.json       write the report (of plan: the plan) as JSON to FILE.json
+  --json                   print it as JSON on standard output, and nothing else there
+  --quiet                  print nothing but errors, and what --json asks for
+  -h, --help               this text
+  --version                the version
+
+Exit status: 0 done, 1 failed, 2 wrong usage; 130 or 143 when interrupted.`;
+
+const COMMAND_TEXTS: Readonly<Record<CommandName, string>> = {
+  clone: `usage: parallel-checkout clone <url> <dir> [options]
+
+Makes a repository in <dir>, fetches and checks out. <url> is whatever git takes: a URL, host:path, or a local path.
+
+  --ref REF          branch, tag, full ref or commit id; without it the remote's HEAD
+  --depth N          commits of history; without it all
+  --sparse PATTERN   check out only what matches (may be repeated)
+
+Example:
+  parallel-checkout clone https://github.com/git/git.git git --depth 1 --ref v2.47.0 --workers 4`,
+
+  checkout: `usage: parallel-checkout checkout [<commit>] [options]
+
+Makes the working tree what <commit> says, as git checkout --force does, from objects at hand. A branch is switched to,
+any other commit detaches HEAD; without <commit> it is what HEAD names. Local changes to tracked files are lost.
+
+  --git-dir DIR      the repository, as git --git-dir; without it the one that the current folder is in
+  --work-tree DIR    where the files go, as git --work-tree
+
+Example:
+  parallel-checkout checkout main --report report.json`,
+
+  plan: `usage: parallel-checkout plan [<dir>] [options]
+
+Says what a checkout in <dir> (or the current folder) would do on this machine, and why. Changes nothing.
+
+  --files N          plan for so many files; without it those of the repository in <dir>
+  --bytes N          and so many bytes of content, as a number or a size such as 2GB
+
+Example:
+  parallel-checkout plan --files 90000 --bytes 1.4GB`,
+};
+
+const SUMMARIES: Readonly<Record<CommandName, string>> = {
+  clone: 'fetch a repository and check it out',
+  checkout: 'what git checkout --force would do, from objects at hand',
+  plan: 'what a checkout would do here, and why',
+};
+
+/** The text for one command, or for the program. Ends with a line break. */
+export function helpText(command: CommandName | null): string {
+  if (command !== null) return `${COMMAND_TEXTS[command]}\n\n${COMMON}\n`;
+  const commands = COMMANDS.map((name) => `  ${name.padEnd(10)} ${SUMMARIES[name]}`).join('\n');
+  return `usage: parallel-checkout <command> [options]
+
+Checks out big git repositories with several workers.
+
+Commands:
+${commands}
+
+${COMMON}
+
+Example:
+  parallel-checkout clone https://github.com/git/git.git git --depth 1
+More about a command: parallel-checkout <command> --help
+`;
+}

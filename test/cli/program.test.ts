@@ -1,0 +1,202 @@
+// The command line program as a child process, with the real engine and real repositories.
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Plan, Report } from '../../src/engine/report/report.ts';
+
+const PROGRAM = join(import.meta.dirname, '../../src/cli/index.ts');
+const FILES = 120;
+
+let root: string;
+let origin: string;
+
+/** git's environment for a machine whose own settings must not count. */
+function environment(): NodeJS.ProcessEnv {
+  const { PATH, SystemRoot } = process.env;
+  return {
+    ...(PATH === undefined ? {} : { PATH }),
+    ...(SystemRoot === undefined ? {} : { SystemRoot }),
+    HOME: root,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'A',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'A',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+    GIT_TERMINAL_PROMPT: '0',
+  };
+}
+
+function git(directory: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd: directory, env: environment(), encoding: 'utf8' }).trim();
+}
+
+interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(argv: readonly string[], cwd = root): ChildProcess {
+  return spawn(process.execPath, [PROGRAM, ...argv], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+function ended(child: ChildProcess): Promise<Ended> {
+  let out = '';
+  let err = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (err += text));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status, signal) => resolve({ status, signal, out, err }));
+  });
+}
+
+const program = (argv: readonly string[], cwd?: string): Promise<Ended> => ended(start(argv, cwd));
+
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'parallel-checkout-cli-')));
+  origin = join(root, 'origin');
+  mkdirSync(join(origin, 'd'), { recursive: true });
+  git(origin, 'init', '-q', '-b', 'main');
+  for (let i = 0; i < FILES; i++) writeFileSync(join(origin, 'd', `${i}.txt`), `content ${i}\n`.repeat(i));
+  git(origin, 'add', '.');
+  git(origin, 'commit', '-q', '-m', 'one');
+  git(origin, 'tag', 'one');
+  writeFileSync(join(origin, 'second.txt'), 'two\n');
+  git(origin, 'add', '.');
+  git(origin, 'commit', '-q', '-m', 'two');
+});
+
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+describe('clone and checkout', () => {
+  it('make what git calls clean, and say so on standard output and in the report', async () => {
+    const clone = join(root, 'clone');
+    const report = join(root, 'clone.json');
+    const first = await program(['clone', 'origin', 'clone', '--workers', '2', '--report', report]);
+    expect(first).toMatchObject({ status: 0, signal: null });
+    expect(first.out).toMatch(/^Checked out 121 files, /);
+    expect(git(clone, 'status', '--porcelain')).toBe('');
+    expect(git(clone, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main');
+    const value = JSON.parse(readFileSync(report, 'utf8')) as Report;
+    expect(value).toMatchObject({ schemaVersion: 1, commit: git(origin, 'rev-parse', 'HEAD'), totals: { files: 121 } });
+    expect(value.error).toBeUndefined();
+
+    const second = await program(['checkout', 'one', '--json', '--quiet'], clone);
+    expect(second).toMatchObject({ status: 0, err: '' });
+    expect(JSON.parse(second.out)).toMatchObject({ commit: git(origin, 'rev-parse', 'one'), totals: { removed: 1 } });
+    expect(git(clone, 'status', '--porcelain')).toBe('');
+    expect(readdirSync(clone).sort()).toEqual(['.git', 'd']);
+    expect(readFileSync(join(clone, 'd/119.txt'), 'utf8')).toBe(readFileSync(join(origin, 'd/119.txt'), 'utf8'));
+  });
+
+  it('take the repository and the working tree from options', async () => {
+    const tree = join(root, 'tree');
+    mkdirSync(tree);
+    git(root, 'clone', '-q', '--no-checkout', origin, 'elsewhere');
+    const run = await program(['checkout', '--git-dir', 'elsewhere/.git', '--work-tree', 'tree', 'main']);
+    expect(run).toMatchObject({ status: 0 });
+    expect(readFileSync(join(tree, 'second.txt'), 'utf8')).toBe('two\n');
+  });
+});
+
+describe('plan', () => {
+  it('says what it would do and why, and changes nothing', async () => {
+    const before = readdirSync(origin);
+    const text = await program(['plan', 'origin', '--files', '90000', '--bytes', '1.4GB']);
+    expect(text).toMatchObject({ status: 0 });
+    expect(text.out).toMatch(/^Plan: /);
+    const json = await program(['plan', 'origin', '--files', '90000', '--workers', '1', '--json']);
+    expect(json).toMatchObject({ status: 0 });
+    const plan = JSON.parse(json.out) as Plan;
+    expect(plan.workers).toBeLessThanOrEqual(1);
+    expect(plan.reasons.length).toBeGreaterThan(0);
+    expect(readdirSync(origin)).toEqual(before);
+  });
+});
+
+describe('a failure', () => {
+  it('is one line that names what is wrong, and status 1', async () => {
+    const run = await program(['checkout', 'no-such-branch'], origin);
+    expect(run).toMatchObject({ status: 1, out: '' });
+    expect(run.err).toMatch(/^parallel-checkout: [^\n]*no-such-branch[^\n]*\n$/);
+    expect(git(origin, 'status', '--porcelain')).toBe('');
+  });
+
+  it('has its code in the JSON', async () => {
+    const nowhere = mkdtempSync(join(tmpdir(), 'parallel-checkout-none-'));
+    try {
+      const run = await program(['checkout', '--json', '--report', 'r.json'], nowhere);
+      expect(run).toMatchObject({ status: 1 });
+      expect(run.err).toMatch(/^parallel-checkout: [^\n]+\n$/);
+      expect(JSON.parse(run.out)).toMatchObject({ schemaVersion: 1, error: { code: 'not-a-repository' } });
+      expect(readFileSync(join(nowhere, 'r.json'), 'utf8')).toBe(run.out);
+    } finally {
+      rmSync(nowhere, { recursive: true, force: true });
+    }
+  });
+
+  it('is status 2 for wrong usage', async () => {
+    const run = await program(['checkout', '--workers', '-3']);
+    expect(run).toMatchObject({ status: 2, out: '' });
+    expect(run.err).toMatch(/^parallel-checkout: --workers /);
+    expect(await program([])).toMatchObject({ status: 2, out: '' });
+  });
+});
+
+it('prints help and version', async () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(await program(['--version'])).toMatchObject({ status: 0, out: `${version}\n`, err: '' });
+  const help = await program(['clone', '--help']);
+  expect(help).toMatchObject({ status: 0, err: '' });
+  expect(help.out).toMatch(/^usage: parallel-checkout clone/);
+});
+
+it('does not mind a reader that leaves', async () => {
+  const child = start(['--help']);
+  child.stdout!.destroy();
+  const run = await ended(child);
+  expect(run).toMatchObject({ status: 0, signal: null, err: '' });
+});
+
+// Windows has no signals that a program could catch from another process.
+describe.skipIf(process.platform === 'win32')('a signal', () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('%s stops a fetch that hangs with status %d', async (name, status) => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    const connected = new Promise((resolve) => server.once('connection', resolve));
+    const child = start(['clone', `http://127.0.0.1:${address.port}/r.git`, `hangs-${name}`]);
+    const end = ended(child);
+    await connected;
+    child.kill(name);
+    const run = await end;
+    expect(run).toMatchObject({ status, signal: null, out: '' });
+    expect(run.err).toMatch(/(^|\n)parallel-checkout: [^\n]*interrupted[^\n]*\n$/);
+    expect(run.err).not.toContain('bug');
+  });
+});
