@@ -1,0 +1,230 @@
+/**
+ * The part of a clone before its checkout: an empty repository with its remote, and the first fetch. What was made is
+ * removed again when that fails, as `git clone` does.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { appendToConfig } from '../config/append-section.ts';
+import { configArgs } from '../config/git-options.ts';
+import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { refExists } from '../refs/read-refs.ts';
+import { writeSymbolicRef } from '../refs/head-update.ts';
+import type { CloneRequest, CheckoutTarget, ConfigOverride, EnginePorts, FetchOutcome } from '../settings.ts';
+import { type CloneAttempt, parseRemoteHead, planCloneRefspecs, type RemoteHead } from './clone-plan.ts';
+import { FETCH_ENVIRONMENT, fetchByGit } from './fetch.ts';
+import { fetchError } from './fetch-error.ts';
+import { redactor, redactUrls } from './redact.ts';
+
+/** An empty repository, ready to be fetched into. */
+export interface NewRepository {
+  /** Absolute. */
+  readonly directory: string;
+  /** Removes all that was made, and only that. */
+  readonly remove: () => void;
+}
+
+/** What a clone's fetch came to. */
+export interface Cloned {
+  readonly directory: string;
+  /** Where HEAD is to go; null when the remote has no commits. */
+  readonly target: CheckoutTarget | null;
+  readonly outcome: FetchOutcome | null;
+  /** For the reflog lines of the first checkout. */
+  readonly reflogMessage: string;
+}
+
+interface CloneOptions {
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly config?: readonly ConfigOverride[] | undefined;
+  readonly objectFormat?: 'sha1' | 'sha256' | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What a clone's URL means: the absolute path where it is one of an existing repository or bundle here, else itself.
+ *
+ * @throws CheckoutError 'usage' when it is neither a URL nor something that exists, or looks like an option
+ */
+export function cloneSource(url: string, cwd: string): string {
+  if (url === '' || url.startsWith('-') || /[\0\n]/.test(url)) {
+    throw new CheckoutError('usage', `'${redactUrls(url)}' is not a repository's URL`, { option: 'url' });
+  }
+  const path = resolve(cwd, url);
+  if ([path, `${path}.git`, `${path}.bundle`].some((each) => existsSync(each))) return path;
+  if (url.includes(':')) return url;
+  throw new CheckoutError('usage', `the repository '${url}' does not exist`, { option: 'url', path: url });
+}
+
+/**
+ * `git init` of `directory`, and remote.origin.url.
+ *
+ * @throws CheckoutError 'io' when the directory has something in it, or cannot be made; 'git-failed', 'git-missing'
+ */
+export async function initForClone(
+  directory: string,
+  url: string,
+  ports: Pick<EnginePorts, 'git'>,
+  options: CloneOptions = {},
+): Promise<NewRepository> {
+  const target = resolve(directory);
+  const existed = claimDirectory(target);
+  const remove = (): void => {
+    try {
+      const made = existed ? readdirSync(target).map((name) => join(target, name)) : [target];
+      // Retries: on Windows a process that has just ended may still hold a file.
+      for (const path of made) rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    } catch (error) {
+      throw ioError('remove', target, error);
+    }
+  };
+  try {
+    const { objectFormat, signal } = options;
+    const format = objectFormat === undefined ? [] : [`--object-format=${objectFormat}`];
+    const result = await ports.git({
+      args: [...configArgs(options.config ?? []), 'init', '--quiet', ...format, '--', target],
+      env: { LC_ALL: 'C' },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (result.exitCode !== 0) {
+      const line =
+        result.stderr.split('\n').find((each) => each.startsWith('fatal: ')) ?? result.stderr.split('\n')[0]!;
+      throw new CheckoutError('git-failed', `git init failed: ${line.replace(/^fatal: /, '')}`, { path: target });
+    }
+    appendToConfig(join(target, '.git', 'config'), 'remote', 'origin', [['url', url]]);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { directory: target, remove };
+}
+
+/** Makes the directory, or finds it empty; true when it was there. */
+function claimDirectory(target: string): boolean {
+  try {
+    if (readdirSync(target).length > 0) {
+      throw new CheckoutError('io', `the destination '${target}' exists and is not empty`, {
+        path: target,
+        errno: 'ENOTEMPTY',
+      });
+    }
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') {
+      throw new CheckoutError('io', `the destination '${target}' exists and is not a directory`, {
+        path: target,
+        errno: 'ENOTDIR',
+      });
+    }
+    if (errnoOf(error) !== 'ENOENT') throw ioError('read', target, error);
+  }
+  try {
+    mkdirSync(target, { recursive: true });
+  } catch (error) {
+    throw ioError('make', target, error);
+  }
+  return false;
+}
+
+/**
+ * Asks the remote what its HEAD is.
+ *
+ * @throws CheckoutError as fetchByGit
+ */
+export async function askRemoteHead(
+  url: string,
+  ports: Pick<EnginePorts, 'git'>,
+  options: CloneOptions = {},
+): Promise<RemoteHead> {
+  const { env, signal } = options;
+  const result = await ports.git({
+    args: [...configArgs(options.config ?? []), '-c', 'protocol.version=2', 'ls-remote', '--symref', '--', url, 'HEAD'],
+    env: { ...FETCH_ENVIRONMENT, ...env },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const redact = redactor(env);
+  if (result.exitCode !== 0) throw fetchError(result.stderr, result.exitCode, `reading '${redact(url)}'`, redact);
+  return parseRemoteHead(result.stdout.toString('utf8'));
+}
+
+/**
+ * Makes the repository and fetches into it. When anything fails, nothing of it is left.
+ *
+ * @param cwd what a relative path in `request.url` or `request.directory` is relative to
+ * @throws CheckoutError 'usage', 'io', 'git-failed', and as fetchByGit
+ */
+export async function cloneByGit(
+  request: CloneRequest,
+  cwd: string,
+  ports: EnginePorts,
+  env?: Readonly<Record<string, string>>,
+): Promise<Cloned> {
+  const { config, depth, ref, signal } = request;
+  const options: CloneOptions = { env, config, signal };
+  const url = cloneSource(request.url, cwd);
+  // Refused before anything is made.
+  let attempts = ref === undefined ? null : planCloneRefspecs(ref, depth, null);
+  const repository = await initForClone(resolve(cwd, request.directory), url, ports, options);
+  try {
+    attempts ??= planCloneRefspecs(ref, depth, await askRemoteHead(url, ports, options));
+    const { directory } = repository;
+    const dirs = { gitDir: join(directory, '.git'), commonDir: join(directory, '.git') };
+    const reflogMessage = `clone: from ${redactUrls(url)}`;
+    const fetched = attempts.length === 0 ? null : await fetchFirst(request, directory, attempts, ports, env);
+    const configured = fetched?.attempt.configuredRefspec ?? '+refs/heads/*:refs/remotes/origin/*';
+    appendToConfig(join(dirs.commonDir, 'config'), 'remote', 'origin', [['fetch', configured]]);
+    if (fetched === null) {
+      ports.observer.warning('the remote repository is empty: there is nothing to check out');
+      return { directory, target: null, outcome: null, reflogMessage };
+    }
+    const { remoteHead, target } = fetched.attempt;
+    if (remoteHead !== null && refExists(dirs, `refs/remotes/origin/${remoteHead}`)) {
+      writeSymbolicRef(dirs, 'refs/remotes/origin/HEAD', `refs/remotes/origin/${remoteHead}`);
+    }
+    return { directory, target, outcome: fetched.outcome, reflogMessage };
+  } catch (error) {
+    repository.remove();
+    throw error;
+  }
+}
+
+/** Fetches by the first way that the remote can serve. */
+async function fetchFirst(
+  request: CloneRequest,
+  directory: string,
+  attempts: readonly CloneAttempt[],
+  ports: EnginePorts,
+  env: Readonly<Record<string, string>> | undefined,
+): Promise<{ readonly attempt: CloneAttempt; readonly outcome: FetchOutcome }> {
+  let failure: unknown;
+  for (const attempt of attempts) {
+    try {
+      const outcome = await fetchByGit(
+        {
+          directory,
+          remote: 'origin',
+          refspecs: attempt.refspecs,
+          ...(request.depth === undefined ? {} : { depth: request.depth }),
+          tags: attempt.tags,
+          prune: false,
+          progress: true,
+          transport: request.transport,
+          ...(env === undefined ? {} : { env }),
+          ...(request.signal === undefined ? {} : { signal: request.signal }),
+        },
+        ports,
+        request.config,
+      );
+      return { attempt, outcome };
+    } catch (error) {
+      // Only the first failure names what the user asked for.
+      failure ??= error;
+      if (!(error instanceof CheckoutError) || error.code !== 'unknown-revision') throw error;
+    }
+  }
+  if (failure instanceof CheckoutError && request.ref !== undefined && attempts.length > 1) {
+    throw new CheckoutError('unknown-revision', `the remote has no branch, tag or commit '${request.ref}'`, {
+      option: 'ref',
+    });
+  }
+  throw failure;
+}

@@ -1,0 +1,92 @@
+/**
+ * Fetches by the git process. git stores what comes in one step at the end, so a fetch that fails or is stopped leaves
+ * the repository as it was, and can be run again.
+ */
+import { CheckoutError } from '../errors.ts';
+import { configArgs } from '../config/git-options.ts';
+import type { ConfigOverride, EnginePorts, FetchOutcome, FetchRequest } from '../settings.ts';
+import { fetchError } from './fetch-error.ts';
+import { isMeterInMotion, receivingProgress } from './fetch-progress.ts';
+import { redactor } from './redact.ts';
+
+/** The observer wants a few calls a second; git's meter makes up to a hundred. */
+const PROGRESS_INTERVAL_MS = 250;
+
+/** No prompt may wait for an answer that never comes; messages are read, so they must be in English. */
+export const FETCH_ENVIRONMENT: Readonly<Record<string, string>> = {
+  GIT_TERMINAL_PROMPT: '0',
+  GCM_INTERACTIVE: 'Never',
+  LC_ALL: 'C',
+};
+
+/** A repack in the background would take packs away from under the checkout that follows. */
+const NO_MAINTENANCE = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
+
+/**
+ * The arguments of `git` for a request. Pure.
+ *
+ * @throws CheckoutError 'usage' for contradictory or impossible values
+ */
+export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride[] = []): string[] {
+  const { depth, filter } = request;
+  if (depth !== undefined && request.unshallow === true) {
+    throw new CheckoutError('usage', 'a depth and a complete history exclude each other', { option: 'depth' });
+  }
+  if (depth !== undefined && !(Number.isSafeInteger(depth) && depth > 0 && depth < 2 ** 31)) {
+    throw new CheckoutError('usage', `'${depth}' is not a depth: it must be a whole number above 0`, {
+      option: 'depth',
+    });
+  }
+  const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2', 'fetch'];
+  if (!request.tags) args.push('--no-tags');
+  if (request.prune) args.push('--prune');
+  args.push('--no-recurse-submodules', request.progress ? '--progress' : '--quiet');
+  if (filter !== undefined) args.push(`--filter=${filter}`);
+  if (depth !== undefined) args.push(`--depth=${depth}`);
+  if (request.unshallow === true) args.push('--unshallow');
+  // Nothing after "--" is an option, whatever its first character.
+  args.push('--', request.remote, ...request.refspecs);
+  return args;
+}
+
+/**
+ * Brings what `request` names into the repository at `request.directory`.
+ *
+ * @throws CheckoutError 'authentication-failed', 'unknown-revision' (the remote lacks it), 'fetch-failed',
+ *   'interrupted', 'git-missing', 'usage'
+ */
+export async function fetchByGit(
+  request: FetchRequest,
+  ports: EnginePorts,
+  config: readonly ConfigOverride[] = [],
+): Promise<FetchOutcome> {
+  const { observer } = ports;
+  const redact = redactor(request.env);
+  const start = performance.now();
+  let lastProgress = -Infinity;
+  const onStderrLine = (line: string): void => {
+    const progress = receivingProgress(line);
+    if (progress !== null) {
+      const now = performance.now();
+      if (now - lastProgress < PROGRESS_INTERVAL_MS && progress.filesDone < progress.filesTotal) return;
+      lastProgress = now;
+      observer.progress(progress);
+    }
+    if (!isMeterInMotion(line)) observer.info(redact(line));
+  };
+  const result = await ports.git({
+    args: fetchArgs(request, config),
+    cwd: request.directory,
+    env: { ...FETCH_ENVIRONMENT, ...request.env },
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.progress ? { onStderrLine } : {}),
+  });
+  if (result.exitCode !== 0) {
+    throw fetchError(result.stderr, result.exitCode, `fetch from '${redact(request.remote)}'`, redact);
+  }
+  return {
+    transport: 'git',
+    ms: performance.now() - start,
+    reasons: [{ text: 'the objects were fetched by git', decided: true }],
+  };
+}

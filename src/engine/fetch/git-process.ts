@@ -1,0 +1,214 @@
+/**
+ * Runs git as a child process: no shell, output bounded, and a promise that settles whatever the child does. The last
+ * point takes care: a helper that git leaves behind (the credential cache daemon) may hold the output pipes open for
+ * ever, so the end of the process counts, not the end of its pipes.
+ */
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { StringDecoder } from 'node:string_decoder';
+import { CheckoutError, errnoOf } from '../errors.ts';
+import { processEnvironment } from '../gitdir/environment.ts';
+import { gitProgram } from '../gitdir/git-executable.ts';
+import type { GitCall, GitResult } from '../settings.ts';
+
+/** Bound of collected standard output. `git config --list` of a thousand repositories is far below; a runaway is not. */
+export const MAX_STDOUT_BYTES = 256 * 1024 * 1024;
+
+/** How much of standard error is kept, from its end. */
+const MAX_STDERR_BYTES = 64 * 1024;
+
+/** After an abort git gets this long to remove its temporary and lock files before it is killed. */
+const TERMINATION_GRACE_MS = 5000;
+
+/** After the process has ended, how long its pipes may stay silent before they are given up. */
+const SILENT_PIPE_MS = 300;
+
+/** The last `limit` bytes of a stream. */
+class Tail {
+  private chunks: Buffer[] = [];
+  private length = 0;
+  private readonly limit: number;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  push(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.length += chunk.length;
+    // Whole chunks go once the rest suffices, so that the kept memory stays below twice the limit.
+    while (this.chunks.length > 1 && this.length - this.chunks[0]!.length >= this.limit) {
+      this.length -= this.chunks.shift()!.length;
+    }
+  }
+
+  text(): string {
+    const all = Buffer.concat(this.chunks);
+    return all.subarray(Math.max(0, all.length - this.limit)).toString('utf8');
+  }
+}
+
+/** Cuts a stream into lines at LF and CR (progress meters use CR); a line longer than the limit is cut there. */
+export class LineSplitter {
+  private readonly decoder = new StringDecoder('utf8');
+  private rest = '';
+  private readonly emit: (line: string) => void;
+
+  constructor(emit: (line: string) => void) {
+    this.emit = emit;
+  }
+
+  push(chunk: Buffer): void {
+    const lines = (this.rest + this.decoder.write(chunk)).split(/[\r\n]/);
+    this.rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') this.emit(line);
+    if (this.rest.length > MAX_STDERR_BYTES) {
+      this.emit(this.rest);
+      this.rest = '';
+    }
+  }
+
+  end(): void {
+    this.rest += this.decoder.end();
+    if (this.rest !== '') this.emit(this.rest);
+    this.rest = '';
+  }
+}
+
+/** Why a process could not be started. ENOENT is said of a missing program and of a missing directory alike. */
+function startError(error: unknown, cwd: string | undefined): CheckoutError {
+  const errno = errnoOf(error);
+  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    return new CheckoutError('io', `cannot run git in '${cwd}': no such directory`, { path: cwd, errno: 'ENOENT' });
+  }
+  if (errno === 'ENOENT') {
+    return new CheckoutError('git-missing', 'git is not installed or not in PATH', { errno }, error);
+  }
+  return new CheckoutError(
+    'git-missing',
+    `cannot start git: ${errno ?? String(error)}`,
+    errno === undefined ? {} : { errno },
+    error,
+  );
+}
+
+/**
+ * Runs `git ARGS` and collects what it prints. Any exit status is a result, not an error.
+ *
+ * @throws CheckoutError 'git-missing' when git cannot be started, 'io' when `cwd` is not a directory, 'git-failed' when
+ *   it prints more than MAX_STDOUT_BYTES, 'interrupted' once it has ended after `signal` was aborted
+ */
+export function spawnGit(call: GitCall): Promise<GitResult> {
+  return new Promise((resolve, reject) => {
+    const { signal } = call;
+    const what = `git ${call.args.find((arg) => /^[a-z]/.test(arg)) ?? ''}`.trim();
+    const interrupted = (): CheckoutError => new CheckoutError('interrupted', `${what} was interrupted`);
+    if (signal?.aborted === true) {
+      reject(interrupted());
+      return;
+    }
+    const environment = { ...processEnvironment(), ...call.env };
+    const program = gitProgram(environment, process.platform);
+    if (program === null) {
+      reject(startError(Object.assign(new Error('not found'), { code: 'ENOENT' }), call.cwd));
+      return;
+    }
+
+    let child;
+    try {
+      child = spawn(program, call.args, {
+        cwd: call.cwd,
+        env: environment,
+        stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      });
+    } catch (error) {
+      // An argument with a NUL byte, or one that is too long, is refused before anything runs.
+      reject(startError(error, call.cwd));
+      return;
+    }
+    const { stdin, stdout, stderr } = child;
+    if (stdout === null || stderr === null) {
+      // The types allow it where a stream is not piped; spawn gives none when it fails, and then 'error' follows.
+      child.once('error', (error) => reject(startError(error, call.cwd)));
+      return;
+    }
+
+    const out: Buffer[] = [];
+    let outLength = 0;
+    const tail = new Tail(MAX_STDERR_BYTES);
+    const lines = call.onStderrLine === undefined ? null : new LineSplitter(call.onStderrLine);
+    let failure: CheckoutError | null = null;
+    let ended: { code: number | null; signal: NodeJS.Signals | null } | null = null;
+    let killTimer: NodeJS.Timeout | undefined;
+    let pipeTimer: NodeJS.Timeout | undefined;
+    let settled = false;
+
+    // git passes SIGTERM on to the processes that it started, after removing its temporary files.
+    const stop = (reason: CheckoutError): void => {
+      failure ??= reason;
+      child.kill('SIGTERM');
+      killTimer ??= setTimeout(() => child.kill('SIGKILL'), TERMINATION_GRACE_MS);
+    };
+    const onAbort = (): void => stop(interrupted());
+    const finish = (settle: () => void): void => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(killTimer);
+      clearTimeout(pipeTimer);
+      signal?.removeEventListener('abort', onAbort);
+      stdout.destroy();
+      stderr.destroy();
+      settle();
+    };
+    const complete = (): void => {
+      finish(() => {
+        lines?.end();
+        if (failure !== null) {
+          reject(failure);
+          return;
+        }
+        const killedBy = ended?.signal ?? null;
+        const exitCode = ended?.code ?? 128 + (killedBy === null ? 0 : constants.signals[killedBy]);
+        resolve({ exitCode, stdout: Buffer.concat(out), stderr: tail.text() });
+      });
+    };
+    const waitForPipes = (): void => {
+      if (ended === null) return;
+      clearTimeout(pipeTimer);
+      pipeTimer = setTimeout(complete, SILENT_PIPE_MS);
+    };
+
+    signal?.addEventListener('abort', onAbort, { once: true });
+    stdout.on('data', (chunk: Buffer) => {
+      outLength += chunk.length;
+      if (outLength > MAX_STDOUT_BYTES) {
+        out.length = 0;
+        stop(new CheckoutError('git-failed', `${what} printed more than ${MAX_STDOUT_BYTES} bytes`));
+      } else {
+        out.push(chunk);
+      }
+      waitForPipes();
+    });
+    stderr.on('data', (chunk: Buffer) => {
+      tail.push(chunk);
+      lines?.push(chunk);
+      waitForPipes();
+    });
+    // A read error on a pipe ends its output early; the exit status still tells how git fared.
+    stdout.on('error', waitForPipes);
+    stderr.on('error', waitForPipes);
+    child.once('error', (error) => finish(() => reject(startError(error, call.cwd))));
+    child.once('exit', (code, exitSignal) => {
+      ended = { code, signal: exitSignal };
+      waitForPipes();
+    });
+    child.once('close', complete);
+    if (stdin !== null) {
+      // git may end without reading all of its input; its exit status says why.
+      stdin.on('error', () => undefined);
+      stdin.end(call.input);
+    }
+  });
+}
