@@ -1,0 +1,215 @@
+/**
+ * Decides how a blob becomes a file, from the path's attributes and the configuration: git's table of text, crlf, eol,
+ * ident, filter and working-tree-encoding against core.autocrlf and core.eol. The answer is a small plain value, so that
+ * the decision is taken once for each combination of attributes and worker threads need only a number per file.
+ */
+import type { AttributeSet, AttributeSets } from '../attributes/attribute-sets.ts';
+import type { AttributeValue } from '../attributes/gitattributes.ts';
+import { CheckoutError } from '../errors.ts';
+
+export interface Conversion {
+  /**
+   * - `none`: the bytes as they are (which is also what LF output means);
+   * - `in-core`: decided by, or written as, the whole content at once;
+   * - `stream`: can be converted in pieces;
+   * - `git`: not done here, `reason` says why.
+   *
+   * `in-core` and `stream` are git's own classes where the results differ: git has two implementations of `ident`.
+   */
+  readonly kind: 'none' | 'in-core' | 'stream' | 'git';
+  /** `text`: every bare LF becomes CR LF; `auto`: the same, in content that is text and has no CR at all. */
+  readonly crlf: 'none' | 'text' | 'auto';
+  readonly ident: boolean;
+  /** With `git`, where the other fields say nothing: such as "filter driver 'lfs' runs a command". */
+  readonly reason?: string;
+}
+
+/** What the configuration says about conversion. */
+export interface ConversionConfig {
+  /** core.autocrlf; 'false' when it is not set. */
+  readonly autocrlf: 'true' | 'false' | 'input';
+  /** core.eol; 'native' when it is not set or is anything else. */
+  readonly eol: 'lf' | 'crlf' | 'native';
+  /** How lines end on this platform: 'crlf' on Windows. */
+  readonly nativeEol: 'lf' | 'crlf';
+  /** By name, every subsection of `filter` that has any key. */
+  readonly filters: ReadonlyMap<string, FilterDriver>;
+}
+
+/** filter.<name>.*; a command that is set and empty is not one that is unset. */
+export interface FilterDriver {
+  readonly smudge?: string;
+  readonly clean?: string;
+  readonly process?: string;
+  readonly required: boolean;
+}
+
+/** The part of a configuration that `readConversionConfig` asks. */
+export interface ConversionConfigSource {
+  getAll(key: string): readonly (string | null)[];
+  getBool(key: string): boolean | undefined;
+  getBoolOrText(key: string): boolean | string | undefined;
+  subsections(section: string): readonly string[];
+}
+
+/**
+ * Takes the facts about conversion out of a configuration.
+ *
+ * @throws CheckoutError 'config-invalid' for a value that makes git stop: core.autocrlf that is neither a boolean nor
+ * `input`, a filter command without a value
+ */
+export function readConversionConfig(config: ConversionConfigSource, platform: NodeJS.Platform): ConversionConfig {
+  const filters = new Map<string, FilterDriver>();
+  for (const name of config.subsections('filter')) {
+    const command = (key: string): string | undefined => {
+      const values = config.getAll(`filter.${name}.${key}`);
+      if (values.includes(null)) {
+        const option = `filter.${name}.${key}`;
+        throw new CheckoutError('config-invalid', `'${option}' has no value`, { option });
+      }
+      return values.at(-1) ?? undefined;
+    };
+    const smudge = command('smudge');
+    const clean = command('clean');
+    const process = command('process');
+    filters.set(name, {
+      ...(smudge === undefined ? {} : { smudge }),
+      ...(clean === undefined ? {} : { clean }),
+      ...(process === undefined ? {} : { process }),
+      required: config.getBool(`filter.${name}.required`) ?? false,
+    });
+  }
+  const eol = config.getAll('core.eol').at(-1)?.toLowerCase();
+  return {
+    autocrlf: autocrlfOf(config.getBoolOrText('core.autocrlf')),
+    eol: eol === 'lf' || eol === 'crlf' ? eol : 'native',
+    nativeEol: platform === 'win32' ? 'crlf' : 'lf',
+    filters,
+  };
+}
+
+function autocrlfOf(value: boolean | string | undefined): ConversionConfig['autocrlf'] {
+  if (value === undefined) return 'false';
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (value.toLowerCase() === 'input') return 'input';
+  throw new CheckoutError('config-invalid', "the value of 'core.autocrlf' is neither a boolean nor 'input'", {
+    option: 'core.autocrlf',
+  });
+}
+
+/** Numbers of conversions fit a byte; the last one is kept for `git` when there are too many reasons. */
+const MOST_CONVERSIONS = 256;
+
+/** Conversions by number, found by attribute set. */
+export class ConversionTable {
+  /** By number; 0 is the one that changes nothing. Grows while sets are looked up. */
+  readonly conversions: Conversion[] = [{ kind: 'none', crlf: 'none', ident: false }];
+  readonly #config: ConversionConfig;
+  readonly #sets: AttributeSets;
+  readonly #bySet: number[] = [];
+
+  constructor(config: ConversionConfig, sets: AttributeSets) {
+    this.#config = config;
+    this.#sets = sets;
+  }
+
+  /** The number (below 256) of the conversion for an id of the attribute sets. */
+  fromAttributes(set: number): number {
+    return this.#bySet[set] ?? this.#add(set);
+  }
+
+  #add(set: number): number {
+    // Sets are numbered in the order in which they are met, so the list has no holes.
+    for (let id = this.#bySet.length; id <= set; id++) {
+      this.#bySet.push(this.#number(conversionFor(this.#sets.get(id), this.#config)));
+    }
+    return this.#bySet[set]!;
+  }
+
+  #number(conversion: Conversion): number {
+    const known = this.conversions.findIndex((each) => same(each, conversion));
+    if (known >= 0) return known;
+    // Only reasons are without bound. There are fewer than ten of the others, for which room is kept.
+    const full = this.conversions.length >= MOST_CONVERSIONS - 10;
+    if (full && conversion.kind === 'git') return this.conversions.findLastIndex((each) => each.kind === 'git');
+    return this.conversions.push(conversion) - 1;
+  }
+}
+
+function same(a: Conversion, b: Conversion): boolean {
+  return a.kind === b.kind && a.crlf === b.crlf && a.ident === b.ident && a.reason === b.reason;
+}
+
+/** What `crlf` and `text` and `eol` come to, in git's terms (convert.c, crlf_action). */
+type EolAction = 'binary' | 'text' | 'text-lf' | 'text-crlf' | 'auto' | 'auto-lf' | 'auto-crlf';
+
+/** The conversion at checkout of a file with these attributes. Pure. */
+export function conversionFor(attributes: AttributeSet, config: ConversionConfig): Conversion {
+  const action = eolAction(attributes, config);
+  const crlfOutput = action === 'text-crlf' || action === 'auto-crlf' || (isOpen(action) && textEolIsCrlf(config));
+  const isAuto = action === 'auto' || action === 'auto-crlf';
+  const crlf = crlfOutput ? (isAuto ? 'auto' : 'text') : 'none';
+  const ident = attributes.ident === true;
+
+  const encoding = encodingReason(attributes.workingTreeEncoding);
+  if (encoding !== null) return handedToGit(encoding);
+
+  const name = attributes.filter;
+  const driver = typeof name === 'string' ? config.filters.get(name) : undefined;
+  let inCore = isAuto;
+  if (driver !== undefined) {
+    const { process, smudge, clean, required } = driver;
+    // A process that is set, be it empty, keeps smudge from being used.
+    const command = process ?? smudge;
+    if (command !== undefined && command !== '') {
+      return handedToGit(`filter driver '${String(name)}' runs a command`);
+    }
+    inCore ||= process !== undefined || smudge !== undefined || clean !== undefined;
+    if (required && inCore) {
+      return handedToGit(`filter driver '${String(name)}' is required and has no command`);
+    }
+  }
+
+  if (crlf === 'none' && !ident) return { kind: 'none', crlf, ident };
+  // Line ends alone come out the same either way, so they are streamed whatever git's class.
+  return { kind: crlf === 'auto' || (ident && inCore) ? 'in-core' : 'stream', crlf, ident };
+}
+
+function handedToGit(reason: string): Conversion {
+  return { kind: 'git', crlf: 'none', ident: false, reason };
+}
+
+function isOpen(action: EolAction): boolean {
+  return action === 'text' || action === 'auto';
+}
+
+function eolAction(attributes: AttributeSet, config: ConversionConfig): EolAction {
+  const action = textAction(attributes.text) ?? textAction(attributes.crlf);
+  if (action === 'binary') return action;
+  const { eol } = attributes;
+  if (eol === 'lf') return action === 'auto' ? 'auto-lf' : 'text-lf';
+  if (eol === 'crlf') return action === 'auto' ? 'auto-crlf' : 'text-crlf';
+  if (action !== null) return action;
+  if (config.autocrlf === 'false') return 'binary';
+  return config.autocrlf === 'true' ? 'auto-crlf' : 'auto-lf';
+}
+
+function textAction(value: AttributeValue): EolAction | null {
+  if (value === true) return 'text';
+  if (value === false) return 'binary';
+  if (value === 'input') return 'text-lf';
+  return value === 'auto' ? 'auto' : null;
+}
+
+/** core.autocrlf overrides core.eol both ways. */
+function textEolIsCrlf({ autocrlf, eol, nativeEol }: ConversionConfig): boolean {
+  if (autocrlf !== 'false') return autocrlf === 'true';
+  return (eol === 'native' ? nativeEol : eol) === 'crlf';
+}
+
+/** Why the encoding needs git, or null when there is nothing to encode. To git an unset one is as an empty one. */
+function encodingReason(value: AttributeValue): string | null {
+  if (value === null || value === false || value === '') return null;
+  if (value === true) return 'working-tree-encoding has no value, which git refuses';
+  return /^utf-?8$/i.test(value) ? null : `working-tree-encoding '${value}'`;
+}
