@@ -1,0 +1,43 @@
+/**
+ * Small operations on byte ranges. Paths, names and contents are bytes here, because git's are: a path need not be
+ * valid UTF-8, and turning a million of them into strings would cost more than writing the files.
+ */
+
+/** A byte array over any buffer, shared or not. */
+export type Bytes = Uint8Array;
+
+/** A Buffer over the same memory, for Node calls that take a Buffer. No copy. */
+export function bufferOver(bytes: Bytes, start = 0, end = bytes.length): Buffer {
+  return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset + start, end - start);
+}
+
+/** Memory order of two byte strings: negative, zero or positive; a prefix sorts first. */
+export function compareBytes(a: Bytes, b: Bytes): number {
+  return Buffer.compare(a, b);
+}
+
+/** Bytes in display form for messages: UTF-8 with invalid sequences replaced, control characters escaped. */
+export function displayBytes(bytes: Bytes): string {
+  const text = bufferOver(bytes).toString('utf8');
+  // eslint-disable-next-line no-control-regex -- control characters are what must not reach a terminal or a log
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
+}
+
+/**
+ * Memory for one large object, given back by `freeLarge` at once rather than when garbage is next collected.
+ *
+ * A resizable buffer, because V8 maps those pages itself: shrinking one returns them to the system. An ordinary buffer
+ * comes from malloc, which kept 40 MB for each worker on the Linux tree after its largest files were written.
+ *
+ * @throws RangeError when there is not so much memory
+ */
+export function allocateLarge(bytes: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new ArrayBuffer(bytes, { maxByteLength: bytes }), 0, bytes);
+}
+
+/** Gives the memory of `allocateLarge` back; its views become empty. */
+export function freeLarge(bytes: Uint8Array<ArrayBuffer>): void {
+  bytes.buffer.resize(0);
+}

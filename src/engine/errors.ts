@@ -1,0 +1,93 @@
+/**
+ * Every failure that a user can meet, as data: a stable code, what it concerns, and the cause. Errors cross thread
+ * boundaries and end up in reports, so they convert to plain JSON and back. Anything else that is thrown is a bug in
+ * this program and is reported as one.
+ */
+
+/** Stable codes; scripts may rely on them. */
+export type ErrorCode =
+  | 'usage' // wrong command line, input or setting
+  | 'not-a-repository' // no git directory, or one that we may not use
+  | 'unsupported-repository' // a repository format newer than we or git know
+  | 'unknown-revision' // a ref or object name that does not resolve
+  | 'object-missing'
+  | 'object-corrupt' // a loose object, pack, pack index or delta that does not hold what it must
+  | 'tree-invalid' // a tree object that cannot be parsed
+  | 'tree-too-deep'
+  | 'path-invalid' // a path that a checkout must refuse (git-check of names, before anything is touched)
+  | 'config-invalid'
+  | 'attributes-invalid'
+  | 'index-locked'
+  | 'index-corrupt'
+  | 'ref-locked'
+  | 'write-failed' // an entry could not be written; others were
+  | 'io' // the operating system refused: disk full, read only, no permission
+  | 'memory' // an object does not fit the memory limit
+  | 'git-failed' // a git process ended with an error
+  | 'git-missing'
+  | 'fetch-failed'
+  | 'authentication-failed'
+  | 'unsupported' // engine: native was asked for and the repository needs git
+  | 'worker-failed'
+  | 'interrupted';
+
+/** What an error concerns. Paths are in display form (UTF-8, invalid bytes replaced), oids in hexadecimal. */
+export interface ErrorSubject {
+  readonly path?: string;
+  readonly oid?: string;
+  readonly option?: string;
+  /** The operating system's code, such as ENOSPC. */
+  readonly errno?: string;
+}
+
+/** The plain form that survives JSON and structured clone. */
+export interface ErrorJson {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly subject: ErrorSubject;
+}
+
+/** An expected failure. `message` is one line, names its subject, and never holds a secret. */
+export class CheckoutError extends Error {
+  readonly code: ErrorCode;
+  readonly subject: ErrorSubject;
+
+  constructor(code: ErrorCode, message: string, subject: ErrorSubject = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'CheckoutError';
+    this.code = code;
+    this.subject = subject;
+  }
+
+  toJSON(): ErrorJson {
+    return { code: this.code, message: this.message, subject: this.subject };
+  }
+
+  static fromJSON(json: ErrorJson): CheckoutError {
+    return new CheckoutError(json.code, json.message, json.subject);
+  }
+}
+
+/** The errno code of a Node system error ('ENOENT'), or undefined for anything else. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Wraps a system error on `path` into one line; passes a CheckoutError through unchanged. */
+export function ioError(action: string, path: string, error: unknown): CheckoutError {
+  if (error instanceof CheckoutError) return error;
+  const errno = errnoOf(error);
+  const detail = errno ?? (error instanceof Error ? error.message : String(error));
+  return new CheckoutError(
+    'io',
+    `cannot ${action} '${path}': ${detail}`,
+    errno === undefined ? { path } : { path, errno },
+    error,
+  );
+}
+
+/** A broken invariant of this program, never the user's fault. */
+export function bug(what: string): Error {
+  return new Error(`BUG in parallel-checkout: ${what}`);
+}

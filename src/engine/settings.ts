@@ -1,0 +1,141 @@
+/**
+ * What the caller wants, as complete values: the action and the command line program each read their own inputs and
+ * hand one of these to the engine. Nothing in the engine reads inputs itself.
+ */
+import type { HostFacts } from './host-facts.ts';
+
+export type EngineChoice = 'auto' | 'native' | 'git';
+export type TransportChoice = 'auto' | 'stream' | 'git';
+
+/** Settings of every command. */
+export interface RunSettings {
+  /** Upper bound for worker threads; 0 makes the main thread write the files itself. */
+  readonly workers: number | 'auto';
+  readonly memoryLimitBytes: number | 'auto';
+  readonly engine: EngineChoice;
+  readonly transport: TransportChoice;
+  /** Facts to plan by instead of probing this machine. */
+  readonly hostFacts?: HostFacts;
+  /** Configuration on top of all files, as `git -c KEY=VALUE`. */
+  readonly config: readonly ConfigOverride[];
+  /** Stops the run: nothing half-made stays behind. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ConfigOverride {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Where HEAD goes. */
+export type CheckoutTarget =
+  /** What HEAD names now. */
+  | { readonly kind: 'head' }
+  /** As `git checkout --force REVISION`: a local branch name switches to it, anything else detaches HEAD. */
+  | { readonly kind: 'revision'; readonly revision: string }
+  /** As `git checkout --force -B BRANCH START`: makes or moves the branch and switches to it. */
+  | { readonly kind: 'branch'; readonly branch: string; readonly startPoint: string }
+  /** As `git checkout --force --detach REVISION`. */
+  | { readonly kind: 'detach'; readonly revision: string };
+
+/** Request: make the working tree be what `target` names, from objects at hand. */
+export interface CheckoutRequest extends RunSettings {
+  /** Where to look for the repository; the discovery starts here when `gitDir` is not given. */
+  readonly directory: string;
+  readonly gitDir?: string;
+  readonly workTree?: string;
+  readonly target: CheckoutTarget;
+}
+
+/** Request: make a repository in `directory`, fetch and check out. */
+export interface CloneRequest extends RunSettings {
+  readonly url: string;
+  readonly directory: string;
+  /** Branch, tag, full ref or commit id; without it the remote's HEAD. */
+  readonly ref?: string;
+  /** Number of commits of history; without it all. */
+  readonly depth?: number;
+  /** Sparse-checkout patterns; empty for a full checkout. */
+  readonly sparse: readonly string[];
+}
+
+/** Request: say what a checkout of this many files would do here. */
+export interface PlanRequest extends RunSettings {
+  readonly directory: string;
+  readonly files?: number;
+  readonly bytes?: number;
+}
+
+/** What a run tells while it goes on. All calls come from the main thread; they must not throw. */
+export interface Observer {
+  /** A line for the log: what is about to happen, or a fallback and its reason. */
+  info(line: string): void;
+  /** Something went other than asked, and the run goes on. */
+  warning(line: string): void;
+  /** Numbers so far; called a few times a second at most. */
+  progress(progress: Progress): void;
+}
+
+export interface Progress {
+  readonly phase: 'fetch' | 'write';
+  readonly filesDone: number;
+  readonly filesTotal: number;
+  readonly bytesDone: number;
+}
+
+/** Runs git. The action gives one that echoes commands into its log; the default spawns the process quietly. */
+export type GitProcess = (call: GitCall) => Promise<GitResult>;
+
+export interface GitCall {
+  /** Without 'git' itself. Never holds a secret. */
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** Added to the environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: Uint8Array;
+  readonly signal?: AbortSignal;
+  /** Lines of standard error as they come (progress). */
+  readonly onStderrLine?: (line: string) => void;
+}
+
+export interface GitResult {
+  /** Exit status; a process ended by a signal gives 128 + its number. */
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  /** The last 64 KiB. */
+  readonly stderr: string;
+}
+
+/** Request: bring objects into the repository at `directory` from its remote. */
+export interface FetchRequest {
+  readonly directory: string;
+  readonly remote: string;
+  readonly refspecs: readonly string[];
+  /** Commits of history to bring; without it all that the refspecs reach. */
+  readonly depth?: number;
+  /** Turn a shallow repository into a complete one. */
+  readonly unshallow?: boolean;
+  /** Follow tags (`--tags` is a refspec, not this). */
+  readonly tags: boolean;
+  readonly prune: boolean;
+  /** Object filter such as 'blob:none'. */
+  readonly filter?: string;
+  readonly progress: boolean;
+  readonly transport: TransportChoice;
+  /** Environment for the fetch alone; the place for credentials (GIT_CONFIG_COUNT and its keys). */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a fetch. */
+export interface FetchOutcome {
+  readonly transport: 'stream' | 'git';
+  readonly ms: number;
+  readonly reasons: readonly { readonly text: string; readonly decided: boolean }[];
+}
+
+/** What the engine is given to work with. */
+export interface EnginePorts {
+  readonly observer: Observer;
+  readonly git: GitProcess;
+}
