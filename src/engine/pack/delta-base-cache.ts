@@ -1,0 +1,69 @@
+/**
+ * Keeps recently inflated delta bases, so that a family of deltas does not inflate its base once for each member.
+ *
+ * One fixed ring of memory for each thread: entries are copied in one after another and the oldest are overwritten. Nothing is
+ * allocated per entry, so the cache cannot grow past its size, which is part of what a worker is planned to cost.
+ */
+import type { Bytes } from '../bytes.ts';
+
+interface Slot {
+  key: number;
+  start: number;
+  size: number;
+  type: number;
+}
+
+/** Pack number and offset in one number: offsets up to 2^44 bytes (16 TiB), 512 packs. */
+export function cacheKey(pack: number, offset: number): number {
+  return pack * 0x100000000000 + offset;
+}
+
+export class DeltaBaseCache {
+  readonly memory: Uint8Array;
+  readonly #slots = new Map<number, Slot>();
+  /** Keys in the order of their places in the ring, oldest first. */
+  #queue: Slot[] = [];
+  #queueHead = 0;
+  #next = 0;
+
+  /** @param capacity bytes; 0 keeps nothing */
+  constructor(capacity: number) {
+    this.memory = new Uint8Array(capacity);
+  }
+
+  get(key: number): Slot | undefined {
+    return this.#slots.get(key);
+  }
+
+  /** Copies an object in. Objects over a quarter of the ring are not kept: they would push out everything else. */
+  put(key: number, type: number, bytes: Bytes, start: number, size: number): void {
+    if (size > this.memory.length >> 2 || this.#slots.has(key)) return;
+    if (this.#next + size > this.memory.length) {
+      this.#evict(this.#next, this.memory.length);
+      this.#next = 0;
+    }
+    this.#evict(this.#next, this.#next + size);
+    this.memory.set(bytes.subarray(start, start + size), this.#next);
+    const slot = { key, start: this.#next, size, type };
+    this.#slots.set(key, slot);
+    this.#queue.push(slot);
+    this.#next += size;
+  }
+
+  /** Drops the entries that lie in [from, to); they are the oldest ones. */
+  #evict(from: number, to: number): void {
+    for (;;) {
+      const oldest = this.#queue[this.#queueHead];
+      if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from) {
+        // An empty entry occupies no bytes and may stay behind; it does no harm.
+        break;
+      }
+      this.#slots.delete(oldest.key);
+      this.#queueHead++;
+    }
+    if (this.#queueHead > 1024 && this.#queueHead * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#queueHead);
+      this.#queueHead = 0;
+    }
+  }
+}

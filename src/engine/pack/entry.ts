@@ -1,0 +1,89 @@
+/**
+ * The header of a pack entry (gitformat-pack, "pack-*.pack files have the following format"): type and inflated size in
+ * a variable-length number, then for deltas where the base is.
+ */
+import type { Bytes } from '../bytes.ts';
+import { OID_BYTES } from '../oid.ts';
+
+/** Object types as a pack numbers them. */
+export const COMMIT = 1;
+export const TREE = 2;
+export const BLOB = 3;
+export const TAG = 4;
+export const OFS_DELTA = 6;
+export const REF_DELTA = 7;
+
+/** Longest header: a size of 10 bytes, then an offset of 10 bytes or an object id. */
+export const MAX_ENTRY_HEADER_BYTES = 10 + Math.max(10, OID_BYTES);
+
+/** The name of an object type for messages. */
+export function typeName(type: number): string {
+  switch (type) {
+    case COMMIT:
+      return 'commit';
+    case TREE:
+      return 'tree';
+    case BLOB:
+      return 'blob';
+    case TAG:
+      return 'tag';
+    default:
+      return `type ${type}`;
+  }
+}
+
+/** A decoded header; one instance is filled again and again. */
+export class EntryHeader {
+  type = 0;
+  /** Inflated size in bytes; for a delta the size of the delta itself. */
+  size = 0;
+  /** Length of the header in bytes, base reference included. */
+  length = 0;
+  /** OFS_DELTA: how far before this entry its base begins. */
+  baseDistance = 0;
+  /** REF_DELTA: where in the parsed bytes the base's id stands. */
+  baseOidAt = 0;
+
+  /**
+   * Decodes the header that begins at `bytes[at]`.
+   * @returns false when the bytes end too early or the header is not valid
+   */
+  parse(bytes: Bytes, at: number, end: number): boolean {
+    let cursor = at;
+    if (cursor >= end) return false;
+    let byte = bytes[cursor++] ?? 0;
+    const type = (byte >> 4) & 7;
+    let size = byte & 15;
+    // Sizes pass 32 bits, so multiply instead of shifting; 10 bytes reach past what a number holds exactly.
+    let scale = 16;
+    while (byte & 0x80) {
+      if (cursor >= end || cursor - at >= 8) return false;
+      byte = bytes[cursor++] ?? 0;
+      size += (byte & 0x7f) * scale;
+      scale *= 128;
+    }
+    if (size > Number.MAX_SAFE_INTEGER) return false;
+    this.type = type;
+    this.size = size;
+    if (type === OFS_DELTA) {
+      if (cursor >= end) return false;
+      const first = cursor;
+      byte = bytes[cursor++] ?? 0;
+      let distance = byte & 0x7f;
+      while (byte & 0x80) {
+        if (cursor >= end || cursor - first >= 8) return false;
+        byte = bytes[cursor++] ?? 0;
+        distance = (distance + 1) * 128 + (byte & 0x7f);
+      }
+      this.baseDistance = distance;
+    } else if (type === REF_DELTA) {
+      if (cursor + OID_BYTES > end) return false;
+      this.baseOidAt = cursor;
+      cursor += OID_BYTES;
+    } else if (type === 0 || type === 5) {
+      return false;
+    }
+    this.length = cursor - at;
+    return true;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * An open .pack file: its descriptor, which threads share, and its bounds. Plain data, so that workers can be handed it.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { CheckoutError, ioError } from '../errors.ts';
+import { OID_BYTES } from '../oid.ts';
+import type { PackIndex } from './pack-index.ts';
+
+/** Signature, version, count. */
+export const PACK_HEADER_BYTES = 12;
+const SIGNATURE = 0x5041434b; // "PACK"
+
+export interface PackFile {
+  readonly path: string;
+  readonly indexPath: string;
+  readonly fd: number;
+  /** Where the entries end and the checksum begins. */
+  readonly end: number;
+}
+
+/**
+ * Opens a pack and checks it against its index: signature, version, number of objects, checksum (compared, not
+ * computed: git does the same).
+ * @throws CheckoutError object-corrupt, io
+ */
+export function openPack(path: string, indexPath: string, index: PackIndex): PackFile {
+  const corrupt = (how: string): CheckoutError =>
+    new CheckoutError('object-corrupt', `pack '${path}' ${how}`, { path });
+  let fd: number;
+  try {
+    fd = openSync(path, 'r');
+  } catch (error) {
+    throw ioError('open', path, error);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw corrupt('is not a regular file');
+    const size = stat.size;
+    if (size < PACK_HEADER_BYTES + OID_BYTES) throw corrupt('is too small');
+    const head = Buffer.alloc(PACK_HEADER_BYTES);
+    readSync(fd, head, 0, PACK_HEADER_BYTES, 0);
+    if (head.readUInt32BE(0) !== SIGNATURE) throw corrupt('does not begin with PACK');
+    const version = head.readUInt32BE(4);
+    if (version !== 2 && version !== 3) throw corrupt(`has version ${version}`);
+    if (head.readUInt32BE(8) !== index.count) throw corrupt('and its index disagree about the number of objects');
+    const trailer = Buffer.alloc(OID_BYTES);
+    readSync(fd, trailer, 0, OID_BYTES, size - OID_BYTES);
+    if (!trailer.equals(index.packChecksum())) throw corrupt('and its index disagree about its checksum');
+    return { path, indexPath, fd, end: size - OID_BYTES };
+  } catch (error) {
+    closeSync(fd);
+    throw ioError('read', path, error);
+  }
+}
