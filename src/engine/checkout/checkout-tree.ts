@@ -1,0 +1,480 @@
+/**
+ * Brings the working tree to a commit's tree: the stages of a checkout in their order. Nothing is touched before the manifest is
+ * complete and every path in it was checked; the index is written last, through its lock, which the caller holds.
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
+import { bufferOver, type Bytes } from '../bytes.ts';
+import { bug, CheckoutError, ioError } from '../errors.ts';
+import type { Conversion } from '../filter/conversion.ts';
+import { serializeCacheTree } from '../index/cache-tree.ts';
+import type { IndexLock } from '../index/index-lock.ts';
+import type { IndexTable } from '../index/index-table.ts';
+import { IndexSkeleton } from '../index/serialize-index.ts';
+import { statToWords, type StatComparison } from '../index/stat-words.ts';
+import type { PathRules } from '../object/path-validity.ts';
+import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
+import { missing, type ObjectDatabase } from '../odb/object-database.ts';
+import { OID_BYTES } from '../oid.ts';
+import { BLOB } from '../pack/entry.ts';
+import { cutBatches } from '../plan/batches.ts';
+import type { Plan } from '../plan/plan.ts';
+import { WORKER_MEMORY_BYTES } from '../plan/workers.ts';
+import type { Progress } from '../settings.ts';
+import { createGitlinkDirectory, createLink } from '../worktree/create-link.ts';
+import { LeadingDirectories } from '../worktree/leading-directories.ts';
+import { displayPath, WorktreePaths } from '../worktree/paths.ts';
+import { Budget } from './budget.ts';
+import { clearEntry, removeTracked } from './clear-way.ts';
+import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
+import { createControl, FILES_DONE, KIB_DONE, READY, STOP } from './control.ts';
+import { CostMeter } from './cost-meter.ts';
+import { EntryWriter } from './entry-writer.ts';
+import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
+import type { RunInput } from './messages.ts';
+import { WorkerPool } from './pool.ts';
+import { State, STAT_WORDS, type Tables } from './tables.ts';
+import { orderWrites } from './write-order.ts';
+
+export interface TreeCheckout {
+  readonly odb: ObjectDatabase;
+  readonly treeOid: Bytes;
+  /** Absolute path of the working tree. */
+  readonly workTree: string;
+  /** The current index, null without one. */
+  readonly index: IndexTable | null;
+  /** Held by the caller; committed here on success. */
+  readonly lock: IndexLock;
+  readonly rules: PathRules;
+  readonly statComparison: StatComparison;
+  /** core.ignoreCase: names that differ in case are one file, so nothing is written before the way is clear everywhere. */
+  readonly ignoreCase: boolean;
+  readonly conversions: ConversionLookup;
+  /** The conversions that the look-up gave numbers to; read after the manifest is made. */
+  readonly conversionList: () => readonly Conversion[];
+  /** Pure: the plan for this many files. */
+  readonly plan: (files: number) => Plan;
+  readonly signal?: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  readonly warn: (line: string) => void;
+  /** A directory that must not be removed: the process's own. */
+  readonly keep: string;
+  /** Called when all is decided and nothing is touched yet; may still throw. */
+  readonly beforeTouching?: () => void;
+}
+
+export interface TreeOutcome {
+  readonly plan: Plan;
+  readonly phases: readonly PhaseCost[];
+  readonly workers: readonly WorkerCost[];
+  readonly files: number;
+  readonly kept: number;
+  readonly removed: number;
+  readonly bytesWritten: number;
+  /** Entries that could not be written, in index order. */
+  readonly failures: readonly CheckoutError[];
+  readonly deaths: readonly string[];
+}
+
+/** This tree needs git, found out before anything was touched. */
+export class NeedsGit extends Error {
+  readonly reasons: readonly string[];
+  constructor(reasons: readonly string[]) {
+    super(reasons.join('; '));
+    this.reasons = reasons;
+  }
+}
+
+/** How often progress is told. */
+const PROGRESS_MS = 100;
+
+/** Directories are made this many entries at a time before workers are told, so that they are not told for each file. */
+const READY_STEP = 256;
+
+class PhaseClock {
+  readonly phases: PhaseCost[] = [];
+  #start = performance.now();
+  end(name: PhaseName): void {
+    const now = performance.now();
+    this.phases.push({ name, ms: now - this.#start });
+    this.#start = now;
+  }
+}
+
+/**
+ * Checks the tree out.
+ * @throws NeedsGit, CheckoutError; the lock is then released by the caller, and the old index stays
+ */
+export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> {
+  const clock = new PhaseClock();
+  const pool = new WorkerPool();
+  try {
+    const prepared = prepare(request, pool);
+    clock.end('manifest');
+    stopIfAborted(request);
+    request.beforeTouching?.();
+    return await write(request, prepared, pool, clock);
+  } catch (error) {
+    pool.dismiss();
+    throw error;
+  }
+}
+
+interface Prepared {
+  readonly manifest: Manifest;
+  readonly comparison: Comparison;
+  readonly plan: Plan;
+  readonly paths: WorktreePaths;
+  readonly rootIsEmpty: boolean;
+}
+
+/** Makes the manifest and the plan; starts workers as soon as it is clear that there is work for them. */
+function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
+  const paths = new WorktreePaths(request.workTree);
+  const rootIsEmpty = isEmptyRoot(request.workTree);
+  const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
+  const manifest = buildManifest(request.odb, request.treeOid, {
+    rules: request.rules,
+    conversions: request.conversions,
+    // With nothing on disk every entry will be written, so threads can start while trees are read.
+    ...(rootIsEmpty && many > 0
+      ? { many: { entries: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
+      : {}),
+  });
+  const reasons = [...manifest.needsGit];
+  for (const conversion of request.conversionList()) {
+    if (conversion.kind === 'git') reasons.push(conversion.reason ?? 'a conversion that only git does');
+  }
+  if (reasons.length > 0) throw new NeedsGit(reasons);
+  const comparison =
+    request.index === null
+      ? compareWithNothing(manifest.tables)
+      : compareWithIndex(manifest.tables, request.index, paths, request.statComparison);
+  const plan = request.plan(comparison.toWrite);
+  if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
+  return { manifest, comparison, plan, paths, rootIsEmpty };
+}
+
+/** The number of files from which the plan has this many workers. Plans are monotone in the files, so halving finds it. */
+function firstCountWith(plan: (files: number) => Plan, workers: number): number {
+  let low = 0;
+  let high = 1 << 20;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (plan(middle).workers >= workers) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Whether nothing but .git is in the working tree. */
+function isEmptyRoot(workTree: string): boolean {
+  try {
+    return readdirSync(workTree).every((name) => name === '.git');
+  } catch (error) {
+    throw ioError('read', workTree, error);
+  }
+}
+
+function stopIfAborted(request: TreeCheckout): void {
+  if (request.signal?.aborted === true) throw new CheckoutError('interrupted', 'interrupted; the old index stays');
+}
+
+async function write(
+  request: TreeCheckout,
+  prepared: Prepared,
+  pool: WorkerPool,
+  clock: PhaseClock,
+): Promise<TreeOutcome> {
+  const { manifest, comparison, plan, paths } = prepared;
+  const { tables } = manifest;
+  const failures = new Map<number, CheckoutError>();
+
+  const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite);
+  for (const entry of absent) fail(tables, failures, entry, missing(tables.oids, entry * OID_BYTES));
+  const batchStarts = cutBatches(positions);
+  const control = createControl();
+  const input: RunInput = {
+    tables,
+    order,
+    batchStarts,
+    batchOwners: new Uint8Array(new SharedArrayBuffer(Math.max(1, batchStarts.length - 1))),
+    control,
+    budget: Budget.create(objectBudget(plan)),
+    packs: request.odb.packs,
+    objectDirectories: request.odb.directories,
+    workTree: request.workTree,
+    conversions: request.conversionList(),
+    platform: process.platform,
+  };
+  const stop = (): void => {
+    Atomics.store(control, STOP, 1);
+    Atomics.notify(control, READY);
+  };
+  request.signal?.addEventListener('abort', stop, { once: true });
+
+  let progress: NodeJS.Timeout | undefined;
+  try {
+    const removed =
+      request.index === null
+        ? { count: 0, warnings: [] }
+        : removeTracked(request.index, comparison.removals, paths, request.keep);
+    for (const line of removed.warnings) request.warn(line);
+
+    // Workers run from here on; each waits until its next batch is cleared.
+    const running = plan.workers > 0 ? pool.run(input) : null;
+    running?.catch(() => undefined);
+    progress = setInterval(() => {
+      request.onProgress({
+        phase: 'write',
+        filesDone: Atomics.load(control, FILES_DONE),
+        filesTotal: comparison.toWrite,
+        bytesDone: Atomics.load(control, KIB_DONE) * 1024,
+      });
+    }, PROGRESS_MS);
+
+    const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
+    try {
+      await clearWay(request, prepared, order, directories, control);
+    } catch (error) {
+      stop();
+      await running;
+      throw error;
+    }
+    clock.end('clear');
+
+    const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest));
+    const result = await running;
+    stopIfAborted(request);
+
+    // What no worker did: all of it where there are none, the entries of workers that died, and collisions.
+    const mainMeter = new CostMeter(0);
+    const mainWriter = new EntryWriter(input, (entry, error) => {
+      failures.set(entry, CheckoutError.fromJSON(error));
+    });
+    try {
+      if (result !== null) {
+        for (const [entry, error] of result.failures) failures.set(entry, CheckoutError.fromJSON(error));
+      }
+      await writeRemaining(request, prepared, order, directories, mainWriter, control, result !== null);
+      clock.end('write');
+      writeLater(request, prepared, directories, failures);
+      clock.end('links');
+    } finally {
+      mainWriter.close();
+    }
+    stopIfAborted(request);
+
+    const counts = settle(tables);
+    request.lock.writeAndCommit(skeleton.finish(tables.stats));
+    clock.end('index');
+    const costs = [...(result?.costs ?? [])];
+    const mainCost = mainMeter.cost(mainWriter);
+    if (mainWriter.files > 0 || costs.length === 0) costs.unshift(mainCost);
+    return {
+      plan,
+      phases: clock.phases,
+      workers: costs,
+      files: counts.written,
+      kept: counts.kept,
+      removed: removed.count,
+      bytesWritten: costs.reduce((sum, cost) => sum + cost.bytesWritten, 0),
+      failures: [...failures.entries()].sort((a, b) => a[0] - b[0]).map(([, error]) => error),
+      deaths: result?.deaths ?? [],
+    };
+  } finally {
+    stop();
+    clearInterval(progress);
+    request.signal?.removeEventListener('abort', stop);
+  }
+}
+
+/** What the plan leaves for large objects once the workers have theirs. */
+function objectBudget(plan: Plan): number {
+  return Math.max(0, plan.memoryLimitBytes - plan.workers * WORKER_MEMORY_BYTES);
+}
+
+/** Makes directories and removes what is in the way, in write order, letting the workers follow. */
+async function clearWay(
+  request: TreeCheckout,
+  prepared: Prepared,
+  order: Uint32Array,
+  directories: LeadingDirectories,
+  control: Int32Array,
+): Promise<void> {
+  const { manifest, paths } = prepared;
+  const { tables } = manifest;
+  const publish = (ready: number): void => {
+    Atomics.store(control, READY, ready);
+    Atomics.notify(control, READY);
+  };
+  for (let i = 0; i < order.length; i++) {
+    const entry = order[i] ?? 0;
+    if (i % READY_STEP === 0 && i > 0) {
+      // Where names fold, a removal for one entry could hit what a worker has just written for another.
+      if (!request.ignoreCase) publish(i);
+      // Let signals through now and then.
+      if (i % (16 * READY_STEP) === 0) {
+        await nextTurn();
+        stopIfAborted(request);
+      }
+    }
+    const existed = directories.ensure(tables.directories[entry] ?? 0);
+    if (existed && tables.states[entry] !== State.VERIFY) clearEntry(tables, entry, paths, request.keep);
+  }
+  publish(order.length);
+}
+
+/** Writes in the main thread, in index order, what is still PENDING or COLLIDED. */
+async function writeRemaining(
+  request: TreeCheckout,
+  prepared: Prepared,
+  order: Uint32Array,
+  directories: LeadingDirectories,
+  writer: EntryWriter,
+  control: Int32Array,
+  afterWorkers: boolean,
+): Promise<void> {
+  const { tables } = prepared.manifest;
+  let done = 0;
+  const writeOne = async (entry: number): Promise<void> => {
+    writer.write(entry);
+    Atomics.add(control, FILES_DONE, 1);
+    if (++done % 64 === 0) {
+      await nextTurn();
+      stopIfAborted(request);
+    }
+  };
+  if (!afterWorkers) {
+    for (const entry of order) {
+      if (isOpen(tables.states[entry])) await writeOne(entry);
+    }
+  }
+  directories.forget();
+  for (let entry = 0; entry < tables.count; entry++) {
+    const state = tables.states[entry];
+    if (state !== State.COLLIDED && !isOpen(state)) continue;
+    // A worker that died may have left a part of the file; a collision, another file.
+    directories.ensure(tables.directories[entry] ?? 0);
+    clearEntry(tables, entry, prepared.paths, request.keep);
+    tables.states[entry] = State.PENDING;
+    await writeOne(entry);
+  }
+}
+
+function isOpen(state: number | undefined): boolean {
+  return state === State.PENDING || state === State.VERIFY;
+}
+
+/** Makes links and submodule directories, in index order. */
+function writeLater(
+  request: TreeCheckout,
+  prepared: Prepared,
+  directories: LeadingDirectories,
+  failures: Map<number, CheckoutError>,
+): void {
+  const { tables } = prepared.manifest;
+  for (let entry = 0; entry < tables.count; entry++) {
+    if (tables.states[entry] !== State.LATER) continue;
+    const start = tables.pathOffsets[entry] ?? 0;
+    const end = tables.pathOffsets[entry + 1] ?? 0;
+    try {
+      if (directories.ensure(tables.directories[entry] ?? 0)) clearEntry(tables, entry, prepared.paths, request.keep);
+      let made: ReturnType<typeof createLink>;
+      if (tables.modes[entry] === MODE_GITLINK) {
+        made = createGitlinkDirectory(prepared.paths.absolute(tables.pathBytes, start, end));
+      } else {
+        const target = readLinkTarget(request.odb, tables, entry);
+        const path = prepared.paths.absolute(tables.pathBytes, start, end);
+        made = createLink(path, target);
+        if (made === null) {
+          clearEntry(tables, entry, prepared.paths, request.keep);
+          made = createLink(prepared.paths.absolute(tables.pathBytes, start, end), target);
+        }
+      }
+      if (made === null) throw bug('a link that cannot be put in place');
+      statToWords(made, process.platform, tables.stats, entry * STAT_WORDS, tables.modes[entry] ?? 0);
+      tables.states[entry] = State.WRITTEN;
+    } catch (error) {
+      fail(tables, failures, entry, error);
+    }
+  }
+}
+
+function readLinkTarget(odb: ObjectDatabase, tables: Tables, entry: number): Bytes {
+  const content = odb.read(tables.oids, entry * OID_BYTES);
+  if (odb.reader.type !== BLOB) throw new CheckoutError('object-corrupt', 'the link target is not a blob');
+  const target = Buffer.from(bufferOver(content));
+  odb.reader.finish();
+  return target;
+}
+
+function fail(tables: Tables, failures: Map<number, CheckoutError>, entry: number, error: unknown): void {
+  const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
+  tables.states[entry] = State.FAILED;
+  if (error instanceof CheckoutError) {
+    failures.set(
+      entry,
+      new CheckoutError(error.code, `cannot write '${path}': ${error.message}`, { ...error.subject, path }),
+    );
+  } else {
+    const kind = tables.modes[entry] === MODE_SYMLINK ? 'create the link' : 'write';
+    failures.set(entry, ioError(kind, path, error));
+  }
+}
+
+/** Counts the final states. Stat data of failed entries are cleared, so that git looks at them. */
+function settle(tables: Tables): { written: number; kept: number } {
+  let written = 0;
+  let kept = 0;
+  for (let entry = 0; entry < tables.count; entry++) {
+    switch (tables.states[entry]) {
+      case State.WRITTEN:
+        written++;
+        break;
+      case State.KEPT:
+        kept++;
+        break;
+      case State.FAILED:
+        tables.stats.fill(0, entry * STAT_WORDS, (entry + 1) * STAT_WORDS);
+        break;
+      default:
+        throw bug(`entry ${entry} ended without a state`);
+    }
+  }
+  return { written, kept };
+}
+
+function cacheTreeOf(manifest: Manifest): Bytes | null {
+  if (!manifest.cacheTreeValid) return null;
+  const { directories, tables } = manifest;
+  const nameStart = new Uint32Array(directories.count);
+  const nameEnd = new Uint32Array(directories.count);
+  for (let i = 1; i < directories.count; i++) {
+    const pathStart = tables.pathOffsets[directories.firstEntry[i] ?? 0] ?? 0;
+    const parent = directories.parent[i] ?? 0;
+    nameStart[i] = pathStart + (parent === 0 ? 0 : (directories.pathLength[parent] ?? 0) + 1);
+    nameEnd[i] = pathStart + (directories.pathLength[i] ?? 0);
+  }
+  return serializeCacheTree(
+    {
+      count: directories.count,
+      parent: directories.parent,
+      nameStart,
+      nameEnd,
+      entryCount: directories.entryCount,
+      oids: directories.oids,
+    },
+    tables.pathBytes,
+  );
+}
+
+/** Makes the working tree's own directory if it is missing. */
+export function ensureWorkTree(workTree: string): void {
+  try {
+    mkdirSync(workTree, { recursive: true });
+  } catch (error) {
+    throw ioError('make directory', workTree, error);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Holds the manifest against the index and the working tree: what can stay, what must be written, what must go. These are the rules
+ * of a forced checkout (git's one-way merge with reset): a tracked file stays when the index has it with the same id and
+ * mode and its stat data have not changed; everything else is written anew.
+ */
+import { lstatSync, type BigIntStats } from 'node:fs';
+import type { IndexTable } from '../index/index-table.ts';
+import { isEmptyBlob, isRacy, matchStat, type StatComparison } from '../index/stat-words.ts';
+import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
+import { OID_BYTES, oidEquals } from '../oid.ts';
+import type { WorktreePaths } from '../worktree/paths.ts';
+import { State, STAT_WORDS, type Tables } from './tables.ts';
+
+export interface Comparison {
+  /** Entries of the old index that the new tree does not have. */
+  readonly removals: Uint32Array;
+  /** Entries that stay without being looked at again. */
+  readonly kept: number;
+  /** Entries for workers: PENDING and VERIFY. */
+  readonly toWrite: number;
+}
+
+/** All is to be written: there is no index, so nothing on disk is known. */
+export function compareWithNothing(tables: Tables): Comparison {
+  let toWrite = 0;
+  for (let i = 0; i < tables.count; i++) {
+    tables.states[i] = initialState(tables, i);
+    if (tables.states[i] === State.PENDING) toWrite++;
+  }
+  return { removals: new Uint32Array(0), kept: 0, toWrite };
+}
+
+function initialState(tables: Tables, entry: number): number {
+  const mode = tables.modes[entry];
+  return mode === MODE_SYMLINK || mode === MODE_GITLINK ? State.LATER : State.PENDING;
+}
+
+/** Sets the state of each entry, and for those that stay their stat data, from the old index and the files on disk. */
+export function compareWithIndex(
+  tables: Tables,
+  index: IndexTable,
+  paths: WorktreePaths,
+  statComparison: StatComparison,
+): Comparison {
+  const removals: number[] = [];
+  let kept = 0;
+  let toWrite = 0;
+  let old = 0;
+  let entry = 0;
+  while (entry < tables.count || old < index.count) {
+    const order = entry >= tables.count ? 1 : old >= index.count ? -1 : comparePaths(tables, entry, index, old);
+    if (order > 0) {
+      // Unmerged paths have several entries; one removal is enough.
+      const previous = removals[removals.length - 1];
+      if (previous === undefined || !samePath(index, previous, old)) removals.push(old);
+      old++;
+      continue;
+    }
+    if (order < 0) {
+      tables.states[entry] = initialState(tables, entry);
+      if (tables.states[entry] === State.PENDING) toWrite++;
+      entry++;
+      continue;
+    }
+    const state = sameInIndex(tables, entry, index, old)
+      ? stateOnDisk(tables, entry, index, old, paths, statComparison)
+      : initialState(tables, entry);
+    tables.states[entry] = state;
+    if (state === State.KEPT) kept++;
+    else if (state !== State.LATER) toWrite++;
+    entry++;
+    old++;
+    // Further stages of an unmerged path.
+    while (old < index.count && comparePaths(tables, entry - 1, index, old) === 0) old++;
+  }
+  return { removals: Uint32Array.from(removals), kept, toWrite };
+}
+
+/** Byte order of an entry's path and a path of the index. */
+function comparePaths(tables: Tables, entry: number, index: IndexTable, old: number): number {
+  const aStart = tables.pathOffsets[entry] ?? 0;
+  const aLength = (tables.pathOffsets[entry + 1] ?? 0) - aStart;
+  const bStart = index.pathOffsets[old] ?? 0;
+  const bLength = (index.pathOffsets[old + 1] ?? 0) - bStart;
+  const least = aLength < bLength ? aLength : bLength;
+  for (let i = 0; i < least; i++) {
+    const difference = (tables.pathBytes[aStart + i] ?? 0) - (index.pathBytes[bStart + i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
+}
+
+function samePath(index: IndexTable, a: number, b: number): boolean {
+  const aStart = index.pathOffsets[a] ?? 0;
+  const bStart = index.pathOffsets[b] ?? 0;
+  const length = (index.pathOffsets[a + 1] ?? 0) - aStart;
+  if ((index.pathOffsets[b + 1] ?? 0) - bStart !== length) return false;
+  for (let i = 0; i < length; i++) if (index.pathBytes[aStart + i] !== index.pathBytes[bStart + i]) return false;
+  return true;
+}
+
+/** Whether the index has the entry merged, with the same id and mode. */
+function sameInIndex(tables: Tables, entry: number, index: IndexTable, old: number): boolean {
+  return (
+    index.flags[old] === 0 &&
+    index.modes[old] === tables.modes[entry] &&
+    oidEquals(tables.oids, entry * OID_BYTES, index.oids, old * OID_BYTES)
+  );
+}
+
+function stateOnDisk(
+  tables: Tables,
+  entry: number,
+  index: IndexTable,
+  old: number,
+  paths: WorktreePaths,
+  statComparison: StatComparison,
+): number {
+  const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
+  const stat = lstatOrNothing(path);
+  const oldAt = old * STAT_WORDS;
+  const emptyBlob = isEmptyBlob(index.oids, old * OID_BYTES);
+  if (stat === undefined || matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
+    return initialState(tables, entry);
+  }
+  tables.stats.set(index.stats.subarray(oldAt, oldAt + STAT_WORDS), entry * STAT_WORDS);
+  if (!isRacy(index.stats, oldAt, index.mtimeSeconds)) return State.KEPT;
+  // A link of the same second is simply made again; reading it would cost as much.
+  return tables.modes[entry] === MODE_SYMLINK ? State.LATER : State.VERIFY;
+}
+
+/** lstat without an exception for what is not there; a file where a directory should be counts as nothing, too. */
+function lstatOrNothing(path: Buffer): BigIntStats | undefined {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    // ENOTDIR, ELOOP, EACCES: whatever it is, it is not the file that the index knows.
+    return undefined;
+  }
+}

@@ -1,0 +1,339 @@
+/**
+ * The manifest: what the commit's tree says should be on disk. Reads all trees of the commit, checks each name before anything
+ * is touched, and fills the shared tables in index order.
+ *
+ * What git would order or drop in ways of its own (a tree out of order, a name twice, a name with a slash) is left to git: the
+ * manifest says so by `needsGit`.
+ */
+import { displayBytes, type Bytes } from '../bytes.ts';
+import { CheckoutError } from '../errors.ts';
+import { invalidComponent, type PathRules } from '../object/path-validity.ts';
+import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE, TreeCursor } from '../object/tree.ts';
+import type { ObjectDatabase } from '../odb/object-database.ts';
+import { OID_BYTES, oidToHex } from '../oid.ts';
+import { TREE, typeName } from '../pack/entry.ts';
+import { allocateTables, growEntries, growPaths, type Tables } from './tables.ts';
+
+/** core.maxTreeDepth's default in git 2.44 and later. */
+export const MAX_TREE_DEPTH = 2048;
+
+/** The directories of the commit in depth-first order, the root being number 0. */
+export interface Directories {
+  count: number;
+  parent: Int32Array;
+  /** The directory's path is a prefix, of this length, of the path of its first entry. */
+  pathLength: Uint32Array;
+  /** Number of the first entry below it, and how many there are. */
+  firstEntry: Uint32Array;
+  entryCount: Uint32Array;
+  /** Id of its tree. */
+  oids: Bytes;
+}
+
+export interface Manifest {
+  readonly tables: Tables;
+  readonly directories: Directories;
+  /** Reasons for which only git can check this tree out. */
+  readonly needsGit: readonly string[];
+  /** False where a tree without entries makes the cache tree unsure. */
+  readonly cacheTreeValid: boolean;
+}
+
+/** Finds out how the content of files is converted, while the walk goes from directory to directory. */
+export interface ConversionLookup {
+  /** `tree` is the directory's tree; `path` (no slash at its end) is empty for the root. */
+  enterDirectory(tree: TreeCursor, path: Bytes): void;
+  leaveDirectory(): void;
+  /** Number of the conversion for path[start, end). */
+  lookUp(path: Bytes, start: number, end: number): number;
+}
+
+interface Frame {
+  cursor: TreeCursor;
+  directory: number;
+  /** Length of the path with its slash. */
+  prefixLength: number;
+  previousStart: number;
+  previousEnd: number;
+  previousIsTree: boolean;
+  /** Files that a later directory could have the name of: start and end of each name. */
+  candidates: number[];
+}
+
+const SLASH = 0x2f;
+
+export interface ManifestOptions {
+  readonly rules: PathRules;
+  readonly conversions: ConversionLookup;
+  /** Called as soon as this many entries are known, once. */
+  readonly many?: { readonly entries: number; readonly notify: () => void };
+  readonly maxDepth?: number;
+}
+
+/**
+ * Walks the trees from a root tree.
+ * @throws CheckoutError path-invalid, tree-invalid, tree-too-deep, object-missing, object-corrupt
+ */
+export function buildManifest(odb: ObjectDatabase, rootOid: Bytes, options: ManifestOptions): Manifest {
+  return new ManifestBuilder(odb, options).build(rootOid);
+}
+
+class ManifestBuilder {
+  readonly #odb: ObjectDatabase;
+  readonly #options: ManifestOptions;
+  readonly #tables: Tables;
+  #directories: Directories = newDirectories(1024);
+  readonly #needsGit = new Set<string>();
+  readonly #frames: Frame[] = [];
+  /** The path of the directory that the walk is in, with its slash. */
+  #prefix = new Uint8Array(4096);
+  #cacheTreeValid = true;
+  #notified = false;
+
+  constructor(odb: ObjectDatabase, options: ManifestOptions) {
+    this.#odb = odb;
+    this.#options = options;
+    // A shallow repository has about as many objects as its commit has entries, so that the tables need not grow; memory that
+    // is not touched costs nothing.
+    const capacity = Math.min(Math.max(odb.packedObjects, 1024), 1 << 20);
+    this.#tables = allocateTables(capacity, 32 * capacity);
+  }
+
+  build(rootOid: Bytes): Manifest {
+    const { conversions } = this.#options;
+    const maxDepth = this.#options.maxDepth ?? MAX_TREE_DEPTH;
+    this.#enter(rootOid, 0, -1, 0);
+    while (this.#frames.length > 0) {
+      const frame = this.#frames[this.#frames.length - 1];
+      if (frame === undefined) break;
+      const { cursor } = frame;
+      const found = cursor.next();
+      if (found < 0) {
+        const where = this.#directoryDisplay(frame);
+        throw new CheckoutError('tree-invalid', `the tree of '${where}' is damaged`, { path: where });
+      }
+      if (found === 0) {
+        this.#leave(frame);
+        conversions.leaveDirectory();
+        continue;
+      }
+      this.#checkName(frame);
+      this.#checkOrder(frame);
+      if (cursor.mode === MODE_TREE) {
+        if (this.#frames.length >= maxDepth) {
+          const where = this.#entryDisplay(frame);
+          throw new CheckoutError('tree-too-deep', `'${where}' is more than ${maxDepth} directories deep`, {
+            path: where,
+          });
+        }
+        const length = frame.prefixLength + (cursor.nameEnd - cursor.nameStart);
+        this.#extendPrefix(frame);
+        this.#enter(cursor.bytes, cursor.oidAt, frame.directory, length + 1);
+      } else {
+        this.#addEntry(frame);
+      }
+    }
+    return {
+      tables: this.#tables,
+      directories: this.#directories,
+      needsGit: [...this.#needsGit],
+      cacheTreeValid: this.#cacheTreeValid,
+    };
+  }
+
+  #enter(oidBytes: Bytes, oidAt: number, parent: number, prefixLength: number): void {
+    let bytes: Bytes;
+    try {
+      bytes = this.#odb.read(oidBytes, oidAt);
+    } catch (error) {
+      if (!(error instanceof CheckoutError)) throw error;
+      const path = displayBytes(this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
+      throw new CheckoutError(error.code, `cannot read the tree of '${path}': ${error.message}`, {
+        ...error.subject,
+        path,
+      });
+    }
+    if (this.#odb.reader.type !== TREE) {
+      const hex = oidToHex(oidBytes, oidAt);
+      throw new CheckoutError('tree-invalid', `object ${hex} is a ${typeName(this.#odb.reader.type)}, not a tree`, {
+        oid: hex,
+      });
+    }
+    const directories = this.#directories;
+    if (directories.count === directories.parent.length) this.#directories = growDirectories(directories);
+    const number = this.#directories.count++;
+    this.#directories.parent[number] = parent;
+    this.#directories.pathLength[number] = Math.max(0, prefixLength - 1);
+    this.#directories.firstEntry[number] = this.#tables.count;
+    this.#directories.oids.set(oidBytes.subarray(oidAt, oidAt + OID_BYTES), number * OID_BYTES);
+    // The reader's bytes last until the next read only. Node's `slice` of a Buffer would not copy.
+    const cursor = new TreeCursor(new Uint8Array(bytes));
+    this.#odb.reader.finish();
+    this.#frames.push({
+      cursor,
+      directory: number,
+      prefixLength,
+      previousStart: 0,
+      previousEnd: 0,
+      previousIsTree: false,
+      candidates: [],
+    });
+    this.#options.conversions.enterDirectory(cursor, this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
+    cursor.rewind();
+  }
+
+  #leave(frame: Frame): void {
+    this.#frames.pop();
+    const directories = this.#directories;
+    const count = this.#tables.count - (directories.firstEntry[frame.directory] ?? 0);
+    directories.entryCount[frame.directory] = count;
+    // git makes no directory for an empty tree.
+    if (count === 0 && frame.directory > 0) this.#cacheTreeValid = false;
+  }
+
+  #addEntry(frame: Frame): void {
+    const tables = this.#tables;
+    const { cursor, prefixLength } = frame;
+    const entry = tables.count;
+    if (entry + 1 > tables.modes.length) growEntries(tables);
+    const pathStart = tables.pathOffsets[entry] ?? 0;
+    const nameLength = cursor.nameEnd - cursor.nameStart;
+    const pathEnd = pathStart + prefixLength + nameLength;
+    if (pathEnd > tables.pathBytes.length) growPaths(tables, pathStart, prefixLength + nameLength);
+    const { pathBytes } = tables;
+    const prefix = this.#prefix;
+    for (let i = 0; i < prefixLength; i++) pathBytes[pathStart + i] = prefix[i] ?? 0;
+    const { bytes } = cursor;
+    for (let i = cursor.nameStart, at = pathStart + prefixLength; i < cursor.nameEnd; i++) {
+      const byte = bytes[i] ?? 0;
+      if (byte === SLASH) this.#needsGit.add('a tree has a name with a slash in it');
+      pathBytes[at++] = byte;
+    }
+    tables.pathOffsets[entry + 1] = pathEnd;
+    // Some rules for links look at the whole path.
+    if (cursor.mode === MODE_SYMLINK)
+      this.#refuse(invalidComponent(pathBytes, pathStart, pathEnd, true, this.#options.rules), frame);
+    for (let i = 0, at = entry * OID_BYTES; i < OID_BYTES; i++) tables.oids[at + i] = bytes[cursor.oidAt + i] ?? 0;
+    tables.modes[entry] = cursor.mode;
+    tables.directories[entry] = frame.directory;
+    if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK) {
+      tables.conversions[entry] = this.#options.conversions.lookUp(pathBytes, pathStart, pathEnd);
+    }
+    tables.count = entry + 1;
+    const { many } = this.#options;
+    if (!this.#notified && many !== undefined && tables.count >= many.entries) {
+      this.#notified = true;
+      many.notify();
+    }
+  }
+
+  #checkName(frame: Frame): void {
+    const { cursor } = frame;
+    const reason = invalidComponent(
+      cursor.bytes,
+      cursor.nameStart,
+      cursor.nameEnd,
+      cursor.mode === MODE_SYMLINK,
+      this.#options.rules,
+    );
+    this.#refuse(reason, frame);
+  }
+
+  #refuse(reason: string | null, frame: Frame): void {
+    if (reason === null) return;
+    const path = this.#entryDisplay(frame);
+    throw new CheckoutError('path-invalid', `refusing to check out '${path}': ${reason}`, { path });
+  }
+
+  /**
+   * Trees must be sorted as git sorts them, names of directories as if they ended in a slash, and no name may occur twice. A
+   * file "a" and a directory "a" need not be neighbours ("a.b" sorts between them), so files that are a prefix of their
+   * successor are remembered.
+   */
+  #checkOrder(frame: Frame): void {
+    const { cursor } = frame;
+    const { bytes, nameStart, nameEnd } = cursor;
+    const isTree = cursor.mode === MODE_TREE;
+    const { previousStart, previousEnd } = frame;
+    if (previousEnd > 0) {
+      const previousLength = previousEnd - previousStart;
+      const length = nameEnd - nameStart;
+      const least = previousLength < length ? previousLength : length;
+      let i = 0;
+      while (i < least && bytes[previousStart + i] === bytes[nameStart + i]) i++;
+      const a = i < previousLength ? (bytes[previousStart + i] ?? 0) : frame.previousIsTree ? SLASH : 0;
+      const b = i < length ? (bytes[nameStart + i] ?? 0) : isTree ? SLASH : 0;
+      if (a >= b) this.#needsGit.add('a tree is not sorted or has a name twice');
+      if (i === previousLength && !frame.previousIsTree) frame.candidates.push(previousStart, previousEnd);
+      if (frame.candidates.length > 0) this.#checkCandidates(frame, isTree);
+    }
+    frame.previousStart = nameStart;
+    frame.previousEnd = nameEnd;
+    frame.previousIsTree = isTree;
+  }
+
+  #checkCandidates(frame: Frame, isTree: boolean): void {
+    const { candidates, cursor } = frame;
+    const { bytes, nameStart, nameEnd } = cursor;
+    while (candidates.length > 0) {
+      const end = candidates[candidates.length - 1] ?? 0;
+      const start = candidates[candidates.length - 2] ?? 0;
+      const length = end - start;
+      let i = 0;
+      while (i < length && nameStart + i < nameEnd && bytes[start + i] === bytes[nameStart + i]) i++;
+      if (i === length) {
+        if (isTree && nameEnd - nameStart === length) {
+          this.#needsGit.add('a tree has a file and a directory of one name');
+        }
+        return;
+      }
+      candidates.length -= 2;
+    }
+  }
+
+  #extendPrefix(frame: Frame): void {
+    const { cursor, prefixLength } = frame;
+    const length = prefixLength + (cursor.nameEnd - cursor.nameStart) + 1;
+    if (length > this.#prefix.length) {
+      const grown = new Uint8Array(length * 2);
+      grown.set(this.#prefix);
+      this.#prefix = grown;
+    }
+    this.#prefix.set(cursor.bytes.subarray(cursor.nameStart, cursor.nameEnd), prefixLength);
+    this.#prefix[length - 1] = SLASH;
+    for (let i = cursor.nameStart; i < cursor.nameEnd; i++) {
+      if (cursor.bytes[i] === SLASH) this.#needsGit.add('a tree has a name with a slash in it');
+    }
+  }
+
+  #directoryDisplay(frame: Frame): string {
+    return displayBytes(this.#prefix.subarray(0, frame.prefixLength));
+  }
+
+  #entryDisplay(frame: Frame): string {
+    const { cursor } = frame;
+    return this.#directoryDisplay(frame) + displayBytes(cursor.bytes.subarray(cursor.nameStart, cursor.nameEnd));
+  }
+}
+
+function newDirectories(capacity: number): Directories {
+  return {
+    count: 0,
+    parent: new Int32Array(capacity),
+    pathLength: new Uint32Array(capacity),
+    firstEntry: new Uint32Array(capacity),
+    entryCount: new Uint32Array(capacity),
+    oids: new Uint8Array(capacity * OID_BYTES),
+  };
+}
+
+function growDirectories(directories: Directories): Directories {
+  const grown = newDirectories(directories.parent.length * 2);
+  grown.count = directories.count;
+  grown.parent.set(directories.parent);
+  grown.pathLength.set(directories.pathLength);
+  grown.firstEntry.set(directories.firstEntry);
+  grown.entryCount.set(directories.entryCount);
+  grown.oids.set(directories.oids);
+  return grown;
+}

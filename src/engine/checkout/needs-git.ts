@@ -1,0 +1,96 @@
+/**
+ * What a repository may have that our engine does not do itself yet. Looked for before anything is touched; docs/shortcomings.md lists
+ * the same for users.
+ */
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
+import { errnoOf } from '../errors.ts';
+import type { Repository } from '../gitdir/repository.ts';
+import type { IndexTable } from '../index/index-table.ts';
+
+/** Reasons that configuration and the git directory give, a phrase each. */
+export function repositoryNeedsGit(repository: Repository, config: Config, environment: Environment): string[] {
+  const reasons: string[] = [];
+  const when = (condition: boolean | undefined, reason: string): void => {
+    if (condition === true) reasons.push(reason);
+  };
+  when(repository.objectFormat !== 'sha1', `the repository uses ${repository.objectFormat}`);
+  when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
+  when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
+  when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
+  when(config.getBool('core.ignoreStat'), 'core.ignoreStat is set');
+  when(config.getBool('core.symlinks') === false, 'core.symlinks is false');
+  when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
+  when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
+  const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
+  when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');
+  when(hasReplaceRefs(repository, config, environment), 'replace refs are in use');
+  when(isPartial(config), 'the repository is a partial clone');
+  for (const hook of ['post-checkout', 'post-index-change']) {
+    when(hookExists(hook, repository, config), `the ${hook} hook is to be run`);
+  }
+  return reasons;
+}
+
+/** Reasons that the current index gives. */
+export function indexNeedsGit(index: IndexTable): string[] {
+  const reasons: string[] = [];
+  for (const { signature } of index.extensions) {
+    if (signature === 'link') reasons.push('the index is split');
+    else if (signature === 'sdir') reasons.push('the index is sparse');
+    else if (/^[a-z]/.test(signature)) reasons.push(`the index has the extension '${signature}'`);
+  }
+  let flagged = false;
+  for (let i = 0; i < index.count && !flagged; i++) {
+    // Stages of a merge are dealt with; assume-valid, skip-worktree and intent-to-add are not.
+    flagged = ((index.flags[i] ?? 0) & 0xcfff) !== 0 || index.extendedFlags[i] !== 0;
+  }
+  if (flagged) reasons.push('the index has entries with flags');
+  return reasons;
+}
+
+function isPartial(config: Config): boolean {
+  if (config.get('extensions.partialClone') !== undefined) return true;
+  return config.subsections('remote').some((name) => config.getBool(`remote.${name}.promisor`) === true);
+}
+
+function hasReplaceRefs(repository: Repository, config: Config, environment: Environment): boolean {
+  if (environment['GIT_NO_REPLACE_OBJECTS'] !== undefined || config.getBool('core.useReplaceRefs') === false) {
+    return false;
+  }
+  const base = environment['GIT_REPLACE_REF_BASE'] ?? 'refs/replace/';
+  const path = base.endsWith('/') ? base : `${base}/`;
+  try {
+    if (readdirSync(join(repository.commonDir, path)).length > 0) return true;
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') return true;
+  }
+  try {
+    return readFileSync(join(repository.commonDir, 'packed-refs')).includes(` ${path}`);
+  } catch (error) {
+    return errnoOf(error) !== 'ENOENT';
+  }
+}
+
+function hookExists(name: string, repository: Repository, config: Config): boolean {
+  const configured = config.get('core.hooksPath');
+  const folder =
+    configured === undefined
+      ? join(repository.commonDir, 'hooks')
+      : isAbsolute(configured)
+        ? configured
+        : // git expands ~ as well; a folder that we do not find has no hook for us to miss only if git finds none either.
+          resolve(repository.workTree, configured);
+  if (configured?.startsWith('~') === true || configured?.startsWith('%') === true) return true;
+  const path = join(folder, name);
+  try {
+    if (!statSync(path).isFile()) return false;
+    // On Windows every file is executable, as git has it there.
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

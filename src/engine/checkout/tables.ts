@@ -1,0 +1,91 @@
+/**
+ * The manifest's tables: one row for each entry of the commit, in index order, as flat arrays in shared memory. Threads read
+ * and fill the same tables, so a million entries cost no copies and no messages.
+ */
+import { OID_BYTES } from '../oid.ts';
+
+/** Each entry ends in one of the final states; PENDING, CLAIMED or VERIFY at the end of a run is a bug. */
+export const State = {
+  /** To be written by a worker. */
+  PENDING: 0,
+  /** The file on disk has this entry's stat data but may have changed in the same second: to be compared by a worker. */
+  VERIFY: 1,
+  /** A link or a submodule directory: the main thread makes these last. */
+  LATER: 2,
+  /** Something was unexpectedly there, or the worker died: the main thread tries again. */
+  COLLIDED: 3,
+  // Final states.
+  WRITTEN: 4,
+  /** Already as it should be; its stat data stay. */
+  KEPT: 5,
+  FAILED: 6,
+} as const;
+
+/** Words of stat data for each entry, in the order of the index file. */
+export const STAT_WORDS = 10;
+
+export interface Tables {
+  count: number;
+  /** Path i is pathBytes[pathOffsets[i], pathOffsets[i + 1]). */
+  pathBytes: Uint8Array<SharedArrayBuffer>;
+  pathOffsets: Uint32Array<SharedArrayBuffer>;
+  oids: Uint8Array<SharedArrayBuffer>;
+  modes: Uint32Array<SharedArrayBuffer>;
+  /** Number of the conversion that the content goes through. */
+  conversions: Uint8Array<SharedArrayBuffer>;
+  states: Uint8Array<SharedArrayBuffer>;
+  /** Where the blob is: number of the pack and offset in it. */
+  packs: Uint16Array<SharedArrayBuffer>;
+  offsets: Float64Array<SharedArrayBuffer>;
+  /** The directory that the entry is in. */
+  directories: Uint32Array<SharedArrayBuffer>;
+  stats: Uint32Array<SharedArrayBuffer>;
+}
+
+/** Bytes of all tables for each entry, its path not counted. */
+export const BYTES_PER_ENTRY = 4 + OID_BYTES + 4 + 1 + 1 + 2 + 8 + 4 + 4 * STAT_WORDS;
+
+function shared(bytes: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(bytes);
+}
+
+/** Tables with room for `capacity` entries; memory that is not touched costs nothing. */
+export function allocateTables(capacity: number, pathCapacity: number): Tables {
+  return {
+    count: 0,
+    pathBytes: new Uint8Array(shared(pathCapacity)),
+    pathOffsets: new Uint32Array(shared(4 * (capacity + 1))),
+    oids: new Uint8Array(shared(OID_BYTES * capacity)),
+    modes: new Uint32Array(shared(4 * capacity)),
+    conversions: new Uint8Array(shared(capacity)),
+    states: new Uint8Array(shared(capacity)),
+    packs: new Uint16Array(shared(2 * capacity)),
+    offsets: new Float64Array(shared(8 * capacity)),
+    directories: new Uint32Array(shared(4 * capacity)),
+    stats: new Uint32Array(shared(4 * STAT_WORDS * capacity)),
+  };
+}
+
+/** Makes room for at least one more entry. */
+export function growEntries(tables: Tables): void {
+  const grown = allocateTables(tables.modes.length * 2, 0);
+  grown.pathOffsets.set(tables.pathOffsets);
+  grown.oids.set(tables.oids);
+  grown.modes.set(tables.modes);
+  grown.conversions.set(tables.conversions);
+  grown.states.set(tables.states);
+  grown.packs.set(tables.packs);
+  grown.offsets.set(tables.offsets);
+  grown.directories.set(tables.directories);
+  // The stat table is empty while entries are still being added.
+  Object.assign(tables, { ...grown, count: tables.count, pathBytes: tables.pathBytes });
+}
+
+/** Makes room for `more` further bytes of paths. */
+export function growPaths(tables: Tables, used: number, more: number): void {
+  let capacity = tables.pathBytes.length * 2;
+  while (capacity < used + more) capacity *= 2;
+  const grown = new Uint8Array(shared(capacity));
+  grown.set(tables.pathBytes.subarray(0, used));
+  tables.pathBytes = grown;
+}

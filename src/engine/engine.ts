@@ -1,0 +1,544 @@
+/**
+ * The engine's front door and the order of its stages: settings, plan, fetch, checkout, report. Nothing else is decided here.
+ */
+import { attributeFiles } from './config/attribute-files.ts';
+import type { Config } from './config/config.ts';
+import { AttributeConversions } from './checkout/conversion-lookup.ts';
+import { checkoutTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
+import { indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
+import type { PhaseCost } from './cost.ts';
+import { CheckoutError, type ErrorJson } from './errors.ts';
+import { cloneByGit } from './fetch/clone.ts';
+import { fetchByGit } from './fetch/fetch.ts';
+import { readConversionConfig } from './filter/conversion.ts';
+import { processEnvironment } from './gitdir/environment.ts';
+import { findGit } from './gitdir/git-executable.ts';
+import { openRepositoryAndConfig, type Repository } from './gitdir/repository.ts';
+import type { HostFacts } from './host-facts.ts';
+import { probeHost } from './host/probe-host.ts';
+import { IndexLock } from './index/index-lock.ts';
+import type { IndexTable } from './index/index-table.ts';
+import { readIndex } from './index/parse-index.ts';
+import { commitTree, tagTarget } from './object/commit.ts';
+import { objectDirectories } from './odb/alternates.ts';
+import { ObjectDatabase } from './odb/object-database.ts';
+import { oidFromHex, oidToHex } from './oid.ts';
+import { COMMIT, TAG, typeName } from './pack/entry.ts';
+import { planCheckout } from './plan/plan-checkout.ts';
+import type { Plan, PlanReason } from './plan/plan.ts';
+import { routeEngine } from './plan/route.ts';
+import { removeBranchState, stateThatNeedsGit } from './refs/branch-state.ts';
+import { prepareHeadUpdate, type HeadChange, type HeadUpdate } from './refs/head-update.ts';
+import { resolveRef } from './refs/read-refs.ts';
+import { resolveCheckoutRevision, resolveRevision, type RevisionFacts } from './refs/revision.ts';
+import { planUpstream, type UpstreamPlan } from './refs/remote-tracking.ts';
+import { writeUpstream } from './refs/upstream.ts';
+import { REPORT_SCHEMA_VERSION, type Fallback, type Report } from './report/report.ts';
+import type {
+  CheckoutRequest,
+  CloneRequest,
+  EnginePorts,
+  FetchOutcome,
+  FetchRequest,
+  PlanRequest,
+} from './settings.ts';
+
+export { spawnGit } from './fetch/git-process.ts';
+export { parseEngineChoice, parseMemoryLimit, parseTransportChoice, parseWorkers } from './setting-values.ts';
+
+export type { Report } from './report/report.ts';
+export type * from './settings.ts';
+
+/** Where a checkout stands when it ends, well or badly. */
+interface RunState {
+  readonly startedMs: number;
+  readonly cpuStart: NodeJS.CpuUsage;
+  readonly fetched: FetchOutcome | undefined;
+  phases: PhaseCost[];
+  plan: Plan;
+  engine: 'native' | 'git';
+  commit: string | null;
+  fallbacks: Fallback[];
+}
+
+const NO_PLAN: Plan = { workers: 0, lanes: 1, memoryLimitBytes: 0, reasons: [] };
+
+/** Numbers of a finished checkout that the report shows. */
+interface Totals {
+  readonly files: number;
+  readonly kept: number;
+  readonly removed: number;
+  readonly bytesWritten: number;
+}
+
+/**
+ * Brings the working tree and index to what the request's target names, from objects at hand, as `git checkout --force`
+ * does.
+ * @param fetched what brought the objects, for the report
+ * @returns the report; on an expected failure with its `error`. Only bugs are thrown.
+ */
+export async function checkout(request: CheckoutRequest, ports: EnginePorts, fetched?: FetchOutcome): Promise<Report> {
+  return await runCheckout(request, ports, fetched);
+}
+
+/**
+ * Brings objects into a repository.
+ * @throws CheckoutError fetch-failed, authentication-failed, unknown-revision, interrupted, git-missing, usage
+ */
+export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<FetchOutcome> {
+  if (request.transport === 'stream') {
+    throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
+      option: 'transport',
+    });
+  }
+  return await fetchByGit(request, ports);
+}
+
+/**
+ * Makes a repository, fetches, and checks out.
+ * @returns the report as `checkout`
+ * @throws CheckoutError what keeps the repository from being made or fetched into; nothing of it is left then
+ */
+export async function clone(request: CloneRequest, ports: EnginePorts): Promise<Report> {
+  if (request.transport === 'stream') {
+    throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
+      option: 'transport',
+    });
+  }
+  const started = performance.now();
+  const cloned = await cloneByGit(request, process.cwd(), ports);
+  const fetched = cloned.outcome === null ? undefined : { ...cloned.outcome, ms: performance.now() - started };
+  if (cloned.target === null) {
+    return report(beginRun(fetched), { files: 0, kept: 0, removed: 0, bytesWritten: 0 }, [], []);
+  }
+  if (request.sparse.length > 0) {
+    const result = await ports.git({
+      args: ['sparse-checkout', 'set', '--end-of-options', ...request.sparse],
+      cwd: cloned.directory,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    if (result.exitCode !== 0) throw gitFailure('sparse-checkout', result.stderr);
+  }
+  return await runCheckout(
+    { ...request, directory: cloned.directory, target: cloned.target },
+    ports,
+    fetched,
+    cloned.reflogMessage,
+  );
+}
+
+/** Says what a checkout of this many files would do here, and why. */
+export async function plan(request: PlanRequest): Promise<Plan> {
+  const host = request.hostFacts ?? probeHost({ workTree: request.directory });
+  const files = request.files ?? DEFAULT_PLANNED_FILES;
+  return planCheckout({ host, files, workers: request.workers, memoryLimitBytes: request.memoryLimitBytes });
+}
+
+/** Files that a plan assumes where none are given: enough that the number is no bound. */
+const DEFAULT_PLANNED_FILES = 100_000;
+
+function beginRun(fetched: FetchOutcome | undefined): RunState {
+  return {
+    startedMs: performance.now(),
+    cpuStart: process.cpuUsage(),
+    fetched,
+    phases: fetched === undefined ? [] : [{ name: 'fetch', ms: fetched.ms }],
+    plan: NO_PLAN,
+    engine: 'native',
+    commit: null,
+    fallbacks: [],
+  };
+}
+
+async function runCheckout(
+  request: CheckoutRequest,
+  ports: EnginePorts,
+  fetched: FetchOutcome | undefined,
+  reflogMessage?: string,
+): Promise<Report> {
+  const run = beginRun(fetched);
+  if (fetched === undefined) run.phases.push({ name: 'start', ms: run.startedMs });
+  try {
+    const opened = await openRepositoryAndConfig(
+      {
+        directory: request.directory,
+        gitDir: request.gitDir,
+        workTree: request.workTree,
+        config: request.config,
+      },
+      ports.git,
+      request.signal,
+    );
+    const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
+    const session = { request, ports, run, host, reflogMessage, ...opened };
+    return await route(session);
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    return report(run, { files: 0, kept: 0, removed: 0, bytesWritten: 0 }, [], [], error);
+  }
+}
+
+/** What a checkout works with. */
+interface Session {
+  readonly request: CheckoutRequest;
+  readonly ports: EnginePorts;
+  readonly run: RunState;
+  readonly host: HostFacts;
+  readonly repository: Repository;
+  readonly config: Config;
+  readonly reflogMessage: string | undefined;
+}
+
+/** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
+async function route(session: Session): Promise<Report> {
+  const { request, repository, config } = session;
+  const needsGit = repositoryNeedsGit(repository, config, processEnvironment());
+  const state = stateThatNeedsGit(repository.gitDir);
+  if (state !== null) needsGit.push(state);
+  const early = routeEngine(request.engine, needsGit);
+  if (early.engine === 'git') return await checkoutByGit(session, early.reasons);
+  try {
+    return await checkoutNatively(session, early.reasons);
+  } catch (error) {
+    if (!(error instanceof NeedsGit)) throw error;
+    return await checkoutByGit(session, routeEngine(request.engine, error.reasons).reasons);
+  }
+}
+
+function planFor(session: Session, files: number, routeReasons: readonly PlanReason[]): Plan {
+  const { request, host, config } = session;
+  const threshold = config.getInt('checkout.thresholdForParallelism');
+  const planned = planCheckout({
+    host,
+    files,
+    workers: request.workers,
+    memoryLimitBytes: request.memoryLimitBytes,
+    ...(threshold === undefined ? {} : { thresholdForParallelism: threshold }),
+  });
+  return { ...planned, reasons: [...planned.reasons, ...routeReasons] };
+}
+
+/** Where HEAD goes, with everything that the target's names stand for looked up. */
+interface ResolvedTarget {
+  /** Id of what was named: a commit, or a tag that leads to one. */
+  readonly oid: string;
+  /** null: HEAD stays as it is. */
+  readonly change: ((commit: string) => HeadChange) | null;
+  readonly upstream: UpstreamPlan | null;
+}
+
+async function resolveTarget(session: Session): Promise<ResolvedTarget> {
+  const { request, repository, config, ports } = session;
+  const facts: RevisionFacts = {
+    dirs: repository,
+    config,
+    git: ports.git,
+    gitOptions: repository.gitOptions,
+    cwd: repository.workTree,
+    signal: request.signal,
+  };
+  const { target } = request;
+  const branchFrom = (
+    branch: string,
+    start: { oid: string; refName: string | null },
+    startPoint: string,
+  ): ResolvedTarget => ({
+    oid: start.oid,
+    change: (commit) => ({ kind: 'reset-branch', refName: `refs/heads/${branch}`, oid: commit, startPoint }),
+    upstream: start.refName === null ? null : planUpstream(config, branch, start.refName),
+  });
+  switch (target.kind) {
+    case 'branch':
+      return branchFrom(target.branch, await resolveRevision(facts, target.startPoint), target.startPoint);
+    case 'detach': {
+      const { oid } = await resolveRevision(facts, target.revision);
+      return { oid, change: (commit) => ({ kind: 'detach', oid: commit, to: target.revision }), upstream: null };
+    }
+    case 'head':
+    case 'revision': {
+      const text = target.kind === 'head' ? 'HEAD' : target.revision;
+      const found = await resolveCheckoutRevision(facts, text);
+      if (found.kind === 'head') return { oid: found.oid, change: null, upstream: null };
+      if (found.kind === 'detached') {
+        return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to: text }), upstream: null };
+      }
+      if (found.trackingRef !== undefined) {
+        const branch = found.refName.slice('refs/heads/'.length);
+        return branchFrom(branch, { oid: found.oid, refName: found.trackingRef }, found.trackingRef);
+      }
+      return { oid: found.oid, change: () => ({ kind: 'switch', refName: found.refName }), upstream: null };
+    }
+  }
+}
+
+async function checkoutNatively(session: Session, routeReasons: readonly PlanReason[]): Promise<Report> {
+  const { request, repository, config, ports, run } = session;
+  const environment = processEnvironment();
+  const target = await resolveTarget(session);
+  const lock = IndexLock.acquire(repository.indexPath);
+  let odb: ObjectDatabase | null = null;
+  const prepared: { head: HeadUpdate | null } = { head: null };
+  try {
+    const warn = (line: string): void => ports.observer.warning(line);
+    odb = ObjectDatabase.open(
+      objectDirectories(repository.objectsDir, environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '', warn),
+      warn,
+    );
+    const { commit, tree } = peelToTree(odb, target.oid);
+    const index = readIndex(repository.indexPath);
+    if (index !== null) {
+      const reasons = indexNeedsGit(index);
+      if (reasons.length > 0) throw new NeedsGit(reasons);
+    }
+    const ignoreCase = config.getBool('core.ignoreCase') ?? false;
+    const conversions = new AttributeConversions(
+      odb,
+      readConversionConfig(config, process.platform),
+      {
+        info: repository.attributesPath,
+        ...attributeFiles({
+          config,
+          environment,
+          platform: process.platform,
+          gitProgram: findGit(environment, process.platform),
+        }),
+      },
+      ignoreCase,
+      { workTree: repository.workTree, isTracked: (path) => index !== null && indexHas(index, path) },
+    );
+    const outcome = await checkoutTree({
+      odb,
+      treeOid: tree,
+      workTree: repository.workTree,
+      index,
+      lock,
+      rules: {
+        ntfs: config.getBool('core.protectNTFS') ?? true,
+        hfs: config.getBool('core.protectHFS') ?? process.platform === 'darwin',
+        windows: process.platform === 'win32',
+      },
+      statComparison: {
+        trustCtime: config.getBool('core.trustCtime') ?? true,
+        checkStatMinimal: config.get('core.checkStat')?.toLowerCase() === 'minimal',
+        fileMode: config.getBool('core.fileMode') ?? true,
+        symlinks: true,
+        platform: process.platform,
+      },
+      ignoreCase,
+      conversions,
+      conversionList: () => conversions.conversions,
+      plan: (files) => planFor(session, files, routeReasons),
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+      onProgress: (progress) => ports.observer.progress(progress),
+      warn,
+      keep: process.cwd(),
+      beforeTouching: () => {
+        if (target.change === null) return;
+        prepared.head = prepareHeadUpdate(
+          { dirs: repository, config, environment, reflogMessage: session.reflogMessage },
+          target.change(commit),
+        );
+      },
+    });
+    prepared.head?.commit();
+    removeBranchState(repository.gitDir);
+    if (target.upstream !== null) {
+      await writeUpstream(
+        { dirs: repository, config, git: ports.git, gitOptions: repository.gitOptions, cwd: repository.workTree },
+        target.upstream,
+      );
+    }
+    return nativeReport(run, outcome, commit, ports);
+  } finally {
+    prepared.head?.abort();
+    lock.release();
+    odb?.close();
+  }
+}
+
+function nativeReport(run: RunState, outcome: TreeOutcome, commit: string, ports: EnginePorts): Report {
+  run.plan = outcome.plan;
+  run.phases.push(...outcome.phases);
+  run.commit = commit;
+  for (const death of outcome.deaths) {
+    ports.observer.warning(`${death}; its files were written by the main thread`);
+  }
+  const skipped = outcome.failures.map((error) => ({ path: error.subject.path ?? '', reason: error.message }));
+  const [first] = outcome.failures;
+  const more = outcome.failures.length - 1;
+  const error =
+    first === undefined
+      ? undefined
+      : new CheckoutError(
+          'write-failed',
+          more === 0 ? first.message : `${first.message} (and ${more} more)`,
+          first.subject,
+          first,
+        );
+  return report(run, outcome, outcome.workers, skipped, error);
+}
+
+/** Follows tags from an object to a commit, and gives its tree. */
+function peelToTree(odb: ObjectDatabase, hex: string): { commit: string; tree: Uint8Array } {
+  let oid = oidFromHex(hex);
+  // Tags of tags are rare and short; a loop of them cannot be made without breaking SHA-1.
+  for (let depth = 0; depth < 64; depth++) {
+    const bytes = odb.read(oid);
+    const { type } = odb.reader;
+    if (type === COMMIT) {
+      const tree = commitTree(bytes);
+      if (tree === null) break;
+      return { commit: oidToHex(oid), tree: new Uint8Array(tree) };
+    }
+    const next = type === TAG ? tagTarget(bytes) : null;
+    if (next === null) {
+      throw new CheckoutError('unknown-revision', `object ${hex} is a ${typeName(type)}, not a commit`, { oid: hex });
+    }
+    oid = next;
+  }
+  throw new CheckoutError('object-corrupt', `object ${hex} does not lead to a tree`, { oid: hex });
+}
+
+/** Whether the index has an entry of this path: a binary search over its sorted paths. */
+function indexHas(index: IndexTable, path: Uint8Array): boolean {
+  let low = 0;
+  let high = index.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const start = index.pathOffsets[middle] ?? 0;
+    const end = index.pathOffsets[middle + 1] ?? 0;
+    const order = Buffer.compare(index.pathBytes.subarray(start, end), path);
+    if (order === 0) return true;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return false;
+}
+
+/** Hands the checkout to `git checkout`, with the workers that our plan would use. */
+async function checkoutByGit(session: Session, routeReasons: readonly PlanReason[]): Promise<Report> {
+  const { request, repository, ports, run } = session;
+  run.engine = 'git';
+  run.plan = planFor(session, DEFAULT_PLANNED_FILES, routeReasons);
+  for (const { text } of routeReasons) {
+    ports.observer.info(`checkout by git: ${text}`);
+    run.fallbacks.push({ stage: 'checkout', reason: text.replace(/^git: /, '') });
+  }
+  if (request.engine === 'git') run.fallbacks = [];
+  const before = indexOrNothing(repository.indexPath);
+  const started = performance.now();
+  const result = await ports.git({
+    args: [
+      ...repository.gitOptions,
+      '-c',
+      `checkout.workers=${Math.max(1, run.plan.workers)}`,
+      'checkout',
+      '--quiet',
+      '--force',
+      ...targetArguments(request),
+      '--',
+    ],
+    cwd: repository.workTree,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  });
+  run.phases.push({ name: 'git-checkout', ms: performance.now() - started });
+  if (request.signal?.aborted === true) throw new CheckoutError('interrupted', 'interrupted while git checked out');
+  if (result.exitCode !== 0) throw gitFailure('checkout', result.stderr);
+  run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
+  const after = indexOrNothing(repository.indexPath);
+  return report(run, compareIndexes(before, after), [], []);
+}
+
+function targetArguments({ target }: CheckoutRequest): string[] {
+  switch (target.kind) {
+    case 'head':
+      return [];
+    case 'revision':
+      return [target.revision];
+    case 'branch':
+      return ['-B', target.branch, target.startPoint];
+    case 'detach':
+      return ['--detach', target.revision];
+  }
+}
+
+function gitFailure(command: string, stderr: string): CheckoutError {
+  const lines = stderr.split('\n').map((line) => line.trim());
+  const line = lines.find((each) => /^(fatal|error): /.test(each)) ?? lines.find((each) => each !== '') ?? 'no message';
+  return new CheckoutError('git-failed', `git ${command} failed: ${line.replace(/^(fatal|error): /, '')}`);
+}
+
+/** The index for counting only: one that we cannot read counts as none. */
+function indexOrNothing(path: string): IndexTable | null {
+  try {
+    return readIndex(path);
+  } catch (error) {
+    if (error instanceof CheckoutError) return null;
+    throw error;
+  }
+}
+
+/** Counts what git wrote: entries whose file is another one than before (inode, time or size). */
+function compareIndexes(before: IndexTable | null, after: IndexTable | null): Totals {
+  let files = 0;
+  let bytesWritten = 0;
+  let kept = 0;
+  let old = 0;
+  const count = after?.count ?? 0;
+  const oldCount = before?.count ?? 0;
+  let matched = 0;
+  const path = (index: IndexTable, at: number): Uint8Array =>
+    index.pathBytes.subarray(index.pathOffsets[at] ?? 0, index.pathOffsets[at + 1] ?? 0);
+  for (let entry = 0; after !== null && entry < count; entry++) {
+    while (before !== null && old < oldCount && Buffer.compare(path(before, old), path(after, entry)) < 0) old++;
+    const known = before !== null && old < oldCount && Buffer.compare(path(before, old), path(after, entry)) === 0;
+    if (known) matched++;
+    const same =
+      known && [0, 1, 2, 3, 5, 9].every((word) => before.stats[10 * old + word] === after.stats[10 * entry + word]);
+    if (same) kept++;
+    else if (after.stats[10 * entry + 2] !== 0) {
+      files++;
+      bytesWritten += after.stats[10 * entry + 9] ?? 0;
+    }
+  }
+  return { files, kept, removed: oldCount - matched, bytesWritten };
+}
+
+function report(
+  run: RunState,
+  totals: Totals,
+  workers: Report['workers'],
+  skipped: Report['skipped'],
+  error?: CheckoutError,
+): Report {
+  const cpu = process.cpuUsage(run.cpuStart);
+  const json: ErrorJson | undefined = error?.toJSON();
+  return {
+    schemaVersion: REPORT_SCHEMA_VERSION,
+    commit: run.commit,
+    engine: run.engine,
+    transport: run.fetched?.transport ?? null,
+    plan: {
+      ...run.plan,
+      reasons: [
+        ...run.plan.reasons,
+        ...(run.fetched?.reasons ?? []).map((reason) => ({ about: 'transport' as const, ...reason })),
+      ],
+    },
+    phases: run.phases,
+    workers,
+    totals: {
+      files: totals.files,
+      kept: totals.kept,
+      removed: totals.removed,
+      bytesWritten: totals.bytesWritten,
+      wallMs: performance.now() - run.startedMs + (run.fetched?.ms ?? 0),
+      cpuUserMs: cpu.user / 1000,
+      cpuSystemMs: cpu.system / 1000,
+      peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    },
+    skipped,
+    fallbacks: run.fallbacks,
+    ...(json === undefined ? {} : { error: json }),
+  };
+}
