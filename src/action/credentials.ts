@@ -1,0 +1,229 @@
+/**
+ * The token: where git finds it, and how every trace of it goes again.
+ *
+ * With `persist-credentials` it lies in a file of its own in RUNNER_TEMP, which the repository's configuration includes
+ * under four conditions: the git directory and its worktrees, each as the runner sees it and as a container action does
+ * (the runner mounts the workspace at /github/workspace there). File name and keys are those of actions/checkout, whose
+ * own clean-up relies on them, as ours does on its. Without it the token is in the environment of our own git processes
+ * that talk to the server, and nowhere else.
+ */
+import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { basename, join, posix, relative, resolve, sep } from 'node:path';
+import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
+import {
+  appendSections,
+  configVariables,
+  editConfigFile,
+  formatSection,
+  readConfigFile,
+  removeVariables,
+  type ConfigSection,
+  type ConfigVariable,
+} from './config-file.ts';
+
+/** What the token becomes in the header; a secret as much as the token itself. */
+export function basicCredential(token: string): string {
+  return Buffer.from(`x-access-token:${token}`, 'utf8').toString('base64');
+}
+
+function authorization(token: string): string {
+  return `AUTHORIZATION: basic ${basicCredential(token)}`;
+}
+
+/**
+ * The environment that makes one git process send the token to `origin` alone (git-config(1), GIT_CONFIG_COUNT; git 2.31
+ * or newer). Keys that the environment has already are kept.
+ */
+export function credentialEnvironment(
+  origin: string,
+  token: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const count = Number.parseInt(environment['GIT_CONFIG_COUNT'] ?? '', 10);
+  const at = count > 0 ? count : 0;
+  return {
+    GIT_CONFIG_COUNT: String(at + 1),
+    [`GIT_CONFIG_KEY_${at}`]: `http.${origin}/.extraheader`,
+    [`GIT_CONFIG_VALUE_${at}`]: authorization(token),
+  };
+}
+
+/** A new path for a token file. */
+export function newCredentialsPath(runnerTemp: string): string {
+  return join(runnerTemp, `git-credentials-${randomUUID()}.config`);
+}
+
+const CREDENTIALS_FILE = /(?:^|[/\\])git-credentials-[0-9a-f-]+\.config$/i;
+
+/** The token file, readable by its owner only. Throws `io`. */
+export function writeCredentialsFile(path: string, origin: string, token: string): void {
+  const section: ConfigSection = {
+    section: 'http',
+    subsection: `${origin}/`,
+    variables: [['extraheader', authorization(token)]],
+  };
+  try {
+    writeFileSync(path, formatSection(section), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw ioError('write', path, error);
+  }
+}
+
+/** A path as a `gitdir:` condition: forward slashes, and no character that its pattern would take for a wildcard. */
+function gitdirPattern(path: string): string {
+  return path
+    .split(sep)
+    .join('/')
+    .replace(/[*?[\\]/g, '\\$&');
+}
+
+/** The four conditional includes (six where the path has a link in it, since git compares real paths first). */
+export function includeSections(workspace: string, repositoryPath: string, credentialsPath: string): ConfigSection[] {
+  const include = (condition: string, path: string): ConfigSection => ({
+    section: 'includeIf',
+    subsection: `gitdir:${condition}`,
+    variables: [['path', path]],
+  });
+  const both = (gitDir: string, path: string): ConfigSection[] => [
+    include(gitDir, path),
+    include(`${gitDir}/worktrees/*`, path),
+  ];
+  const here = gitdirPattern(join(repositoryPath, '.git'));
+  const sections = both(here, credentialsPath);
+  const real = gitdirPattern(join(realPathOf(repositoryPath), '.git'));
+  if (real !== here) sections.push(...both(real, credentialsPath));
+  const inside = relative(workspace, repositoryPath).split(sep).join('/');
+  const container = gitdirPattern(posix.join('/github/workspace', inside, '.git'));
+  sections.push(...both(container, posix.join('/github/runner_temp', basename(credentialsPath))));
+  return sections;
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Whether this variable is one that a checkout step, ours or actions/checkout 2 to 7, left to authenticate with. */
+function isCredential(variable: ConfigVariable, origins: readonly string[]): boolean {
+  const { section, subsection, name, value } = variable;
+  if (section === 'includeif') {
+    return (
+      subsection !== null &&
+      subsection.startsWith('gitdir:') &&
+      name === 'path' &&
+      value !== null &&
+      CREDENTIALS_FILE.test(value)
+    );
+  }
+  // Before version 6 of actions/checkout the header itself stood in the configuration.
+  if (section === 'http') {
+    return subsection !== null && name === 'extraheader' && origins.includes(subsection.replace(/\/$/, ''));
+  }
+  return section === 'core' && subsection === null && name === 'sshcommand';
+}
+
+/** The configuration text without credentials, and the token files that it included. */
+export function withoutCredentials(text: string, origins: readonly string[]): { text: string; files: string[] } {
+  const files = configVariables(text)
+    .filter((variable) => variable.section === 'includeif' && isCredential(variable, origins))
+    .map((variable) => variable.value!);
+  return { text: removeVariables(text, (variable) => isCredential(variable, origins)), files };
+}
+
+/** The configuration files of a repository and of the submodules within its git directory. */
+function configFiles(gitDir: string): string[] {
+  const files = [join(gitDir, 'config')];
+  const walk = (directory: string, depth: number): void => {
+    if (depth > 64) return;
+    let entries;
+    try {
+      entries = readdirSync(directory, { withFileTypes: true });
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return;
+      throw ioError('read', directory, error);
+    }
+    const isGitDir = entries.some((entry) => entry.name === 'HEAD' && entry.isFile());
+    if (isGitDir) {
+      files.push(join(directory, 'config'));
+      walk(join(directory, 'modules'), depth + 1);
+      return;
+    }
+    // A submodule's name may have slashes in it.
+    for (const entry of entries) if (entry.isDirectory()) walk(join(directory, entry.name), depth + 1);
+  };
+  walk(join(gitDir, 'modules'), 0);
+  return files;
+}
+
+/** What to clean up after. */
+export interface CredentialTraces {
+  readonly gitDir: string;
+  readonly runnerTemp: string;
+  /** Servers whose header may stand in the configuration. */
+  readonly origins: readonly string[];
+  /** The token file of this step, if it wrote one: removed even if the configuration is gone. */
+  readonly credentialsPath?: string;
+}
+
+/**
+ * Removes every credential that a checkout step left, without a git process. Goes on after a failure, so that one file
+ * that cannot be edited does not leave a token behind in another; returns the failures.
+ */
+export function removeCredentials(traces: CredentialTraces): CheckoutError[] {
+  const failures: CheckoutError[] = [];
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      failures.push(error instanceof CheckoutError ? error : ioError('clean up', traces.gitDir, error));
+    }
+  };
+  const tokenFiles = new Set<string>();
+  if (traces.credentialsPath !== undefined) tokenFiles.add(resolve(traces.credentialsPath));
+  let configs: string[] = [];
+  attempt(() => {
+    configs = configFiles(traces.gitDir);
+  });
+  for (const config of configs) {
+    attempt(() => {
+      editConfigFile(config, (text) => {
+        const found = withoutCredentials(text, traces.origins);
+        for (const file of found.files) tokenFiles.add(resolve(file));
+        return found.text;
+      });
+    });
+  }
+  if (traces.runnerTemp === '') return failures;
+  const inside = resolve(traces.runnerTemp) + sep;
+  for (const file of tokenFiles) {
+    // The configuration is not ours alone: only what lies in RUNNER_TEMP under a token file's name is removed. The
+    // container's name for the same file falls out here.
+    if (!file.startsWith(inside) || !CREDENTIALS_FILE.test(file)) continue;
+    attempt(() => {
+      try {
+        rmSync(file, { force: true });
+      } catch (error) {
+        throw ioError('remove', file, error);
+      }
+    });
+  }
+  return failures;
+}
+
+/** Makes git in this repository use the token file. */
+export function includeCredentials(
+  gitDir: string,
+  workspace: string,
+  repositoryPath: string,
+  credentialsPath: string,
+): void {
+  const config = join(gitDir, 'config');
+  if (readConfigFile(config) === null) {
+    throw new CheckoutError('not-a-repository', `'${gitDir}' has no configuration file`, { path: gitDir });
+  }
+  editConfigFile(config, (text) => appendSections(text, includeSections(workspace, repositoryPath, credentialsPath)));
+}

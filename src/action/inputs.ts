@@ -1,0 +1,256 @@
+/**
+ * Reads what the runner hands over (INPUT_*, GITHUB_*, the event file) into one complete value, once. Nothing else in the
+ * action looks at the environment for a decision. An input that cannot be honoured stops the step here, by name, before
+ * anything is touched.
+ *
+ * How odd values are read is that of actions/checkout, so that a workflow means the same with both; where such a reading
+ * is likely a slip (a depth that is no number), a warning says so.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, resolve, sep } from 'node:path';
+import { parseEngineChoice, parseMemoryLimit, parseTransportChoice, parseWorkers } from '../engine/engine.ts';
+import { CheckoutError, errnoOf } from '../engine/errors.ts';
+import type { EngineChoice, TransportChoice } from '../engine/settings.ts';
+import type { GuardFacts } from './fork-guard.ts';
+import { isObjectId, refForm, type RefForm } from './ref.ts';
+
+/** Everything that the step does follows from this. */
+export interface ActionSettings {
+  /** GITHUB_WORKSPACE. */
+  readonly workspace: string;
+  /** RUNNER_TEMP. */
+  readonly runnerTemp: string;
+  /** Absolute path of the working tree. */
+  readonly repositoryPath: string;
+  readonly owner: string;
+  readonly name: string;
+  /** Such as `https://github.com`; the token goes nowhere else. */
+  readonly serverOrigin: string;
+  /** What `origin` is set to: no user, no `.git`. */
+  readonly url: string;
+  /** What to check out; null for the remote's default branch. */
+  readonly form: RefForm | null;
+  /** The value of the `ref` output where it is known already: empty for a bare commit, as typed for a short name. */
+  readonly ref: string;
+  readonly token: string;
+  readonly persistCredentials: boolean;
+  readonly clean: boolean;
+  /** Commits of history; 0 is all. */
+  readonly fetchDepth: number;
+  readonly fetchTags: boolean;
+  readonly showProgress: boolean;
+  readonly setSafeDirectory: boolean;
+  readonly workers: number | 'auto';
+  readonly memoryLimitBytes: number | 'auto';
+  readonly engine: EngineChoice;
+  readonly transport: TransportChoice;
+  readonly annotations: boolean;
+  readonly summary: boolean;
+  /** For the user agent; empty if the runner gives none. */
+  readonly orchestrationId: string;
+  readonly guard: GuardFacts;
+  /** What was read in a way that its writer may not have meant. */
+  readonly warnings: readonly string[];
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** An input as it stands, and without the blanks around it. */
+function rawInput(environment: Environment, name: string): string {
+  return environment[`INPUT_${name.toUpperCase()}`] ?? '';
+}
+function input(environment: Environment, name: string): string {
+  return rawInput(environment, name).trim();
+}
+
+function refuse(name: string, why: string): CheckoutError {
+  return new CheckoutError('usage', `input '${name}' ${why}`, { option: name });
+}
+
+/** An input that must be given, with its value for the message left out: it may be a secret. */
+function required(environment: Environment, name: string): string {
+  const value = input(environment, name);
+  if (value === '') throw refuse(name, 'is required and was not given');
+  return value;
+}
+
+/** A variable of the runner's that must be there. */
+function runnerVariable(environment: Environment, name: string): string {
+  const value = environment[name] ?? '';
+  if (value === '') throw new CheckoutError('usage', `${name} is not defined: this must run as a step of a job`);
+  return value;
+}
+
+/** `TRUE` in any case is true and everything else false; an empty input is `whenEmpty`. */
+function flag(environment: Environment, name: string, whenEmpty: boolean, warnings: string[]): boolean {
+  const value = input(environment, name).toUpperCase();
+  if (value === '') return whenEmpty;
+  if (value !== 'TRUE' && value !== 'FALSE') warnings.push(`input '${name}' is neither true nor false; taken as false`);
+  return value === 'TRUE';
+}
+
+/** For inputs that actions/checkout does not have, so that nothing has to be guessed. */
+function strictFlag(environment: Environment, name: string, whenEmpty: boolean): boolean {
+  const value = input(environment, name).toUpperCase();
+  if (value === '') return whenEmpty;
+  if (value !== 'TRUE' && value !== 'FALSE') throw refuse(name, 'must be true or false');
+  return value === 'TRUE';
+}
+
+function fetchDepth(environment: Environment, warnings: string[]): number {
+  const text = input(environment, 'fetch-depth');
+  if (text === '') return 1;
+  const depth = Math.floor(Number(text));
+  if (!Number.isFinite(depth) || depth < 0) {
+    warnings.push(`input 'fetch-depth' is not a number of commits; all history is fetched`);
+    return 0;
+  }
+  return Math.min(depth, 0x7fffffff); // git's own "no limit"; a larger number is an error to it
+}
+
+/** Stops at inputs that are declared for compatibility and do nothing yet, if they ask for something. */
+function refuseInputsNotBuilt(environment: Environment): void {
+  const given = (name: string): boolean => input(environment, name) !== '';
+  const upper = (name: string): string => input(environment, name).toUpperCase();
+  const asked: readonly (readonly [name: string, asked: boolean])[] = [
+    ['ssh-key', given('ssh-key')],
+    ['ssh-known-hosts', given('ssh-known-hosts')],
+    ['ssh-strict', given('ssh-strict') && upper('ssh-strict') !== 'TRUE'],
+    ['ssh-user', given('ssh-user') && input(environment, 'ssh-user') !== 'git'],
+    ['filter', given('filter')],
+    ['sparse-checkout', given('sparse-checkout')],
+    ['sparse-checkout-cone-mode', given('sparse-checkout-cone-mode') && upper('sparse-checkout-cone-mode') !== 'TRUE'],
+    ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
+    ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
+  ];
+  for (const [name, isAsked] of asked) {
+    if (isAsked) throw refuse(name, 'is not supported yet; this version works only with its default');
+  }
+}
+
+function repository(environment: Environment): { owner: string; name: string } {
+  const text = input(environment, 'repository') || (environment['GITHUB_REPOSITORY'] ?? '');
+  const parts = text.split('/');
+  const [owner, name] = parts;
+  if (parts.length !== 2 || owner === undefined || name === undefined || owner === '' || name === '') {
+    throw refuse('repository', `must be 'owner/name', not '${text}'`);
+  }
+  return { owner, name };
+}
+
+function serverOrigin(environment: Environment): string {
+  const given = input(environment, 'github-server-url');
+  const text = given || (environment['GITHUB_SERVER_URL'] ?? '') || 'https://github.com';
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw refuse('github-server-url', `must be an http or https address, not '${text}'`);
+  }
+  return url.origin;
+}
+
+function directory(environment: Environment, name: string): string {
+  const path = runnerVariable(environment, name);
+  if (!isAbsolute(path)) throw new CheckoutError('usage', `${name} must be an absolute path, not '${path}'`, { path });
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() !== true) throw new CheckoutError('usage', `${name} '${path}' is not a directory`, { path });
+  return resolve(path);
+}
+
+/** The path input, within the workspace. As in actions/checkout links are not followed for this test. */
+function repositoryPath(environment: Environment, workspace: string): string {
+  const path = resolve(workspace, input(environment, 'path') || '.');
+  const inside = workspace.endsWith(sep) ? workspace : workspace + sep;
+  if (path !== workspace && !path.startsWith(inside)) {
+    throw refuse('path', `must lie within the workspace: '${path}' is not under '${workspace}'`);
+  }
+  return path;
+}
+
+/** The event's payload; an empty object where there is none. */
+export function readEvent(environment: Environment): unknown {
+  const path = environment['GITHUB_EVENT_PATH'] ?? '';
+  if (path === '') return {};
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    // Not every runner writes one.
+    if (errnoOf(error) === 'ENOENT') return {};
+    throw new CheckoutError('usage', `the event file '${path}' (GITHUB_EVENT_PATH) cannot be read`, { path }, error);
+  }
+}
+
+/**
+ * The whole of the settings, or a `usage` error that names the input. Looks at the file system for the two directories of
+ * the runner only.
+ */
+export function readSettings(environment: Environment, event: unknown): ActionSettings {
+  const warnings: string[] = [];
+  refuseInputsNotBuilt(environment);
+  const workspace = directory(environment, 'GITHUB_WORKSPACE');
+  const runnerTemp = directory(environment, 'RUNNER_TEMP');
+  const { owner, name } = repository(environment);
+  const qualified = `${owner}/${name}`;
+  const isWorkflowRepository = qualified.toUpperCase() === (environment['GITHUB_REPOSITORY'] ?? '').toUpperCase();
+
+  // Only ASCII blanks are taken off: a commit id behind a byte order mark or a wide blank would otherwise be a commit to
+  // this code and a ref to the fork guard, or the other way round.
+  const given = rawInput(environment, 'ref').replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, '');
+  let ref = given;
+  let commit = '';
+  if (given === '') {
+    if (isWorkflowRepository) {
+      ref = environment['GITHUB_REF'] ?? '';
+      commit = environment['GITHUB_SHA'] ?? '';
+      // Some events (a closed pull request) have a short name there.
+      if (commit !== '' && ref !== '' && !/^refs\//i.test(ref)) ref = `refs/heads/${ref}`;
+      if (commit !== '' && !isObjectId(commit)) {
+        throw new CheckoutError('usage', `GITHUB_SHA is not a commit id: '${commit}'`);
+      }
+    }
+  } else if (isObjectId(given)) {
+    ref = '';
+    commit = given;
+  }
+  const form = ref === '' && commit === '' ? null : refForm(ref, commit);
+
+  const transport = parseTransportChoice(input(environment, 'transport') || 'auto', 'transport');
+  if (transport === 'stream') throw refuse('transport', `'stream' is not supported yet; use auto or git`);
+  const origin = serverOrigin(environment);
+
+  return {
+    workspace,
+    runnerTemp,
+    repositoryPath: repositoryPath(environment, workspace),
+    owner,
+    name,
+    serverOrigin: origin,
+    url: `${origin}/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`,
+    form,
+    ref,
+    token: required(environment, 'token'),
+    persistCredentials: flag(environment, 'persist-credentials', false, warnings),
+    clean: flag(environment, 'clean', true, warnings),
+    fetchDepth: fetchDepth(environment, warnings),
+    fetchTags: flag(environment, 'fetch-tags', false, warnings),
+    showProgress: flag(environment, 'show-progress', true, warnings),
+    setSafeDirectory: flag(environment, 'set-safe-directory', true, warnings),
+    workers: parseWorkers(input(environment, 'workers') || 'auto', 'workers'),
+    memoryLimitBytes: parseMemoryLimit(input(environment, 'memory-limit') || 'auto', 'memory-limit'),
+    engine: parseEngineChoice(input(environment, 'engine') || 'auto', 'engine'),
+    transport,
+    annotations: strictFlag(environment, 'annotations', true),
+    summary: strictFlag(environment, 'summary', true),
+    orchestrationId: environment['ACTIONS_ORCHESTRATION_ID'] ?? '',
+    guard: {
+      eventName: environment['GITHUB_EVENT_NAME'] ?? '',
+      event,
+      repository: qualified,
+      isWorkflowRepository,
+      ref: given === '' || isObjectId(given) ? '' : given,
+      commit: isObjectId(given) ? given : '',
+      refIsDefault: given === '',
+      allowUnsafePrCheckout: flag(environment, 'allow-unsafe-pr-checkout', false, warnings),
+    },
+    warnings,
+  };
+}

@@ -1,0 +1,282 @@
+/**
+ * The step: reads the inputs, has the engine fetch and check out, publishes what came of it. The order of the stages is
+ * here, and so is the exit code; nothing else in the action sets it.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { debug, info, setFailed, setSecret, warning } from '@actions/core';
+import { checkout, fetch } from '../engine/engine.ts';
+import { CheckoutError } from '../engine/errors.ts';
+import type { Report } from '../engine/report/report.ts';
+import type { EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
+import { publishAnnotations } from './annotations.ts';
+import {
+  basicCredential,
+  credentialEnvironment,
+  includeCredentials,
+  newCredentialsPath,
+  removeCredentials,
+  writeCredentialsFile,
+} from './credentials.ts';
+import { refuseUnsafePullRequestCheckout } from './fork-guard.ts';
+import { credentialEnvironmentHint, gitEnvironment, loggedGit } from './git.ts';
+import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
+import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
+import { publishError, publishOutputs } from './outputs.ts';
+import {
+  cleanWorkingTree,
+  configureRepository,
+  emptyDirectory,
+  initRepository,
+  makeDirectory,
+  reuseRepository,
+} from './prepare-directory.ts';
+import { addProblemMatcher, removeProblemMatcher } from './problem-matcher.ts';
+import { checkoutTarget, exactRefspecs, refspecs, refTest, type RefForm, type RemoteName } from './ref.ts';
+import { lookUpDefaultBranch, lookUpFetchedName, lookUpRemoteName } from './remote.ts';
+import { makeTemporaryHome, newTemporaryHome, removeTemporaryHome } from './safe-directory.ts';
+import { saveStepState } from './state.ts';
+import { publishSummary } from './summary.ts';
+
+/** What the stages share, all of it decided before the first of them. */
+interface Step {
+  readonly settings: ActionSettings;
+  readonly gitDir: string;
+  readonly git: GitProcess;
+  readonly ports: EnginePorts;
+  readonly signal: AbortSignal;
+  /** Servers whose credentials may be left in the configuration. */
+  readonly origins: readonly string[];
+  /** Where the token is persisted; null if it is not. */
+  readonly credentialsPath: string | null;
+  /** For git processes that talk to the server; holds the token if it is not persisted. */
+  readonly serverEnvironment: Readonly<Record<string, string>>;
+}
+
+interface StepResult {
+  readonly report: Report;
+  /** The `ref` output. */
+  readonly ref: string;
+}
+
+/** What was brought from the server, and what it is to become. */
+interface Fetched {
+  readonly form: RefForm;
+  readonly ref: string;
+  readonly remote: RemoteName | undefined;
+  readonly outcome: FetchOutcome;
+}
+
+/** A reused repository turned out not to be usable. */
+class Unusable extends Error {}
+
+/** Failures of a reused repository that a new one would not have. */
+const GONE_WITH_A_NEW_REPOSITORY = new Set(['object-missing', 'object-corrupt', 'tree-invalid', 'index-corrupt']);
+
+/** Removes what a reused directory holds, or finds it usable. True if there is an earlier checkout to build on. */
+async function prepareDirectory(step: Step): Promise<boolean> {
+  const { settings, git, gitDir } = step;
+  const { repositoryPath } = settings;
+  if (!makeDirectory(repositoryPath) || readdirSync(repositoryPath).length === 0) return false;
+  const unusable = await reuseRepository({ repositoryPath, url: settings.url, form: settings.form, git });
+  const failures = removeCredentials({ gitDir, runnerTemp: settings.runnerTemp, origins: step.origins });
+  if (unusable === null && failures.length === 0) return true;
+  const reason = unusable?.reason ?? failures[0]!.message;
+  discard(step, reason, unusable?.expected !== true || !settings.clean);
+  return false;
+}
+
+function discard(step: Step, reason: string, asWarning: boolean): void {
+  const line = `The contents of '${step.settings.repositoryPath}' are removed, since ${reason}`;
+  if (asWarning) warning(harmlessLine(line));
+  else logLine(line);
+  emptyDirectory(step.settings.repositoryPath);
+}
+
+/** The repository with its remote and, if it is to be persisted, the token. */
+async function setUpRepository(step: Step, reused: boolean): Promise<void> {
+  const { settings, gitDir, credentialsPath } = step;
+  // Only the length of a commit id tells beforehand that a repository is SHA-256.
+  const commit = settings.form !== null && 'commit' in settings.form ? settings.form.commit : '';
+  if (!reused) await initRepository(step.git, settings.repositoryPath, commit.length === 64 ? 'sha256' : 'sha1');
+  configureRepository(gitDir, settings.url);
+  if (credentialsPath !== null) {
+    includeCredentials(gitDir, settings.workspace, settings.repositoryPath, credentialsPath);
+  }
+}
+
+/** Whether the ref is where the event says; refs move between an event and its job. */
+async function passesRefTest(step: Step, form: RefForm): Promise<boolean> {
+  const test = refTest(form, step.settings.fetchDepth);
+  if (test === null) return true;
+  const result = await step.git({ args: ['rev-parse', '--verify', '--quiet', test.revision] });
+  if (result.exitCode !== 0) return false;
+  return test.expected === null || result.stdout.toString('latin1').trim() === test.expected.toLowerCase();
+}
+
+async function fetchCommits(step: Step): Promise<Fetched> {
+  const { settings, git, gitDir, ports, serverEnvironment: env } = step;
+  const { fetchDepth: depth } = settings;
+  const form = settings.form ?? (await lookUpDefaultBranch(git, env));
+  const ref = settings.form === null && form.kind === 'branch' ? `refs/heads/${form.name}` : settings.ref;
+  let remote = form.kind === 'unqualified' && depth > 0 ? await lookUpRemoteName(git, env, form.name) : undefined;
+
+  const request = {
+    directory: settings.repositoryPath,
+    remote: 'origin',
+    tags: false,
+    prune: true,
+    progress: settings.showProgress,
+    transport: settings.transport,
+    env,
+    signal: step.signal,
+  };
+  const shallow = depth === 0 && existsSync(join(gitDir, 'shallow'));
+  let outcome = await fetch(
+    {
+      ...request,
+      refspecs: refspecs(form, { depth, tags: settings.fetchTags }, remote),
+      ...(depth > 0 ? { depth } : {}),
+      ...(shallow ? { unshallow: true } : {}),
+    },
+    ports,
+  );
+  if (form.kind === 'unqualified') remote ??= await lookUpFetchedName(git, form.name);
+  if (!(await passesRefTest(step, form))) {
+    if (depth === 0) {
+      // The branch has moved on, or is gone: the commit itself may still be had.
+      const again = await fetch({ ...request, refspecs: exactRefspecs(form) }, ports);
+      outcome = { ...again, ms: outcome.ms + again.ms };
+    }
+    if (depth > 0 || !(await passesRefTest(step, form))) {
+      const what = form.kind === 'commit' ? `commit ${form.commit}` : `'${ref}'`;
+      const expected = form.kind === 'commit' ? 'was not found' : 'no longer points at the commit of the event';
+      throw new CheckoutError('unknown-revision', `${what} ${expected}`, { option: 'ref' });
+    }
+  }
+  return { form, ref, remote, outcome };
+}
+
+/** Fetches and checks out, once. Throws Unusable if a reused repository has to go first. */
+async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult> {
+  const { settings, git } = step;
+  // Cleaning touches the working tree and fetching the git directory, so they run side by side.
+  const cleaning = reused && settings.clean ? cleanWorkingTree(git) : null;
+  let fetched: Fetched;
+  let unusable: string | null = null;
+  try {
+    fetched = await logGroup('Fetching', () => fetchCommits(step));
+  } finally {
+    if (cleaning !== null) unusable = await cleaning;
+  }
+  if (unusable !== null) throw new Unusable(unusable);
+  const report = await logGroup('Checking out', () =>
+    checkout(
+      {
+        directory: settings.repositoryPath,
+        target: checkoutTarget(fetched.form, fetched.remote),
+        workers: settings.workers,
+        memoryLimitBytes: settings.memoryLimitBytes,
+        engine: settings.engine,
+        transport: settings.transport,
+        config: [],
+        signal: step.signal,
+      },
+      step.ports,
+      fetched.outcome,
+    ),
+  );
+  const { error } = report;
+  if (error !== undefined && reused && settings.clean && GONE_WITH_A_NEW_REPOSITORY.has(error.code)) {
+    throw new Unusable(error.message);
+  }
+  return { report, ref: fetched.ref };
+}
+
+async function work(step: Step): Promise<StepResult> {
+  const { settings, credentialsPath } = step;
+  const setUp = async (reused: boolean): Promise<boolean> => {
+    await setUpRepository(step, reused);
+    return reused;
+  };
+  logLine(`Checking out ${settings.owner}/${settings.name} from ${settings.serverOrigin}`);
+  const reused = await logGroup('Preparing the directory', async () => {
+    const usable = await prepareDirectory(step);
+    if (credentialsPath !== null) writeCredentialsFile(credentialsPath, settings.serverOrigin, settings.token);
+    return setUp(usable);
+  });
+  try {
+    return await bringAndCheckOut(step, reused);
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    discard(step, error.message, true);
+    return bringAndCheckOut(step, await setUp(false));
+  }
+}
+
+async function run(environment: NodeJS.ProcessEnv): Promise<void> {
+  const settings = readSettings(environment, readEvent(environment));
+  refuseUnsafePullRequestCheckout(settings.guard);
+  // The runner knows its own token; one from elsewhere it does not, nor the form that it takes in the header.
+  setSecret(settings.token);
+  setSecret(basicCredential(settings.token));
+  for (const line of settings.warnings) warning(line);
+
+  const { runnerTemp, repositoryPath, serverOrigin, persistCredentials } = settings;
+  const temporaryHome = settings.setSafeDirectory ? newTemporaryHome(runnerTemp) : null;
+  const credentialsPath = persistCredentials ? newCredentialsPath(runnerTemp) : null;
+  saveStepState({
+    repositoryPath,
+    serverOrigin,
+    ...(credentialsPath === null ? {} : { credentialsPath }),
+    ...(temporaryHome === null ? {} : { temporaryHome }),
+  });
+  const abort = new AbortController();
+  const stop = (): void => abort.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  info(addProblemMatcher(runnerTemp));
+  let result: StepResult;
+  try {
+    const userHome = environment['HOME'] ?? homedir();
+    const home = temporaryHome === null ? {} : makeTemporaryHome(temporaryHome, repositoryPath, userHome, environment);
+    const gitVariables = { ...gitEnvironment(settings.orchestrationId), ...home };
+    const git = loggedGit(repositoryPath, gitVariables, abort.signal);
+    result = await work({
+      settings,
+      gitDir: join(repositoryPath, '.git'),
+      git,
+      ports: { observer: logObserver(settings.showProgress), git },
+      signal: abort.signal,
+      origins: [serverOrigin, environment['GITHUB_SERVER_URL'] ?? ''],
+      credentialsPath,
+      serverEnvironment: persistCredentials ? {} : credentialEnvironment(serverOrigin, settings.token, environment),
+    });
+  } catch (error) {
+    const failure = persistCredentials ? error : await credentialEnvironmentHint(error);
+    if (failure instanceof CheckoutError) publishError(failure, runnerTemp);
+    throw failure;
+  } finally {
+    if (temporaryHome !== null) removeTemporaryHome(temporaryHome);
+    info(removeProblemMatcher());
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+
+  const { report, ref } = result;
+  publishOutputs(report, ref, runnerTemp);
+  if (settings.annotations) publishAnnotations(report);
+  if (settings.summary && (environment['GITHUB_STEP_SUMMARY'] ?? '') !== '') await publishSummary(report);
+  if (report.error !== undefined) throw CheckoutError.fromJSON(report.error);
+}
+
+try {
+  await run(process.env);
+} catch (error) {
+  if (error instanceof CheckoutError) {
+    setFailed(harmlessLine(error.message));
+  } else {
+    const message = error instanceof Error ? error.message : String(error);
+    setFailed(harmlessLine(`unexpected error, please report it: ${message}`));
+    if (error instanceof Error && error.stack !== undefined) debug(error.stack);
+  }
+}

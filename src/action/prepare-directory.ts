@@ -1,0 +1,283 @@
+/**
+ * Gets the directory into a state that can be fetched into: made, emptied, or an earlier checkout of the same repository
+ * with what could be in the way removed. When an earlier checkout is used again and when it is thrown away are the rules
+ * of actions/checkout; it asks git up to twenty times for it, this once where nothing is in the way.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
+import type { GitProcess } from '../engine/settings.ts';
+import {
+  appendSections,
+  configValues,
+  configVariables,
+  editConfigFile,
+  readConfigFile,
+  removeSections,
+  removeVariables,
+} from './config-file.ts';
+import { gitFailure, gitText } from './git.ts';
+import { branchOf, type RefForm } from './ref.ts';
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined;
+    throw ioError('look at', path, error);
+  }
+}
+
+/** Makes the directory; a file in its place is deleted. True if the directory was there. Throws `io`. */
+export function makeDirectory(path: string): boolean {
+  const stats = statOf(path);
+  if (stats?.isDirectory() === true) return true;
+  try {
+    if (stats !== undefined) rmSync(path, { force: true });
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw ioError('make directory', path, error);
+  }
+  return false;
+}
+
+/** Removes everything in the directory, but not the directory, which may be a mount. Throws `io` with the path. */
+export function emptyDirectory(path: string): void {
+  let names: string[];
+  try {
+    names = readdirSync(path);
+  } catch (error) {
+    throw ioError('read', path, error);
+  }
+  for (const name of names) {
+    const entry = join(path, name);
+    try {
+      // Windows refuses for a moment what a virus scanner holds open.
+      rmSync(entry, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    } catch (error) {
+      throw ioError('remove', entry, error);
+    }
+  }
+}
+
+/** Locks that killed git processes left; `config.lock` or `HEAD.lock` alone would fail every later run. */
+export function removeStaleLocks(gitDir: string): string[] {
+  const removed: string[] = [];
+  const sweep = (directory: string, recursive: boolean): void => {
+    let entries;
+    try {
+      entries = readdirSync(directory, { withFileTypes: true });
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return;
+      throw ioError('read', directory, error);
+    }
+    for (const entry of entries) {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) {
+        if (recursive) sweep(path, true);
+      } else if (entry.name.endsWith('.lock')) {
+        try {
+          rmSync(path, { force: true });
+        } catch (error) {
+          throw ioError('remove', path, error);
+        }
+        removed.push(path);
+      }
+    }
+  };
+  sweep(gitDir, false);
+  sweep(join(gitDir, 'refs'), true);
+  for (const place of ['objects', 'objects/pack', 'objects/info', 'objects/info/commit-graphs', 'reftable']) {
+    sweep(join(gitDir, place), false);
+  }
+  return removed;
+}
+
+/** A ref of the reused repository. */
+export interface ExistingRef {
+  readonly name: string;
+  readonly oid: string;
+  /** Whether HEAD is on it. */
+  readonly isHead: boolean;
+}
+
+/** What to do about the refs that are there. */
+export interface RefChanges {
+  /** HEAD is to be detached at this commit; null to leave it. */
+  readonly detachAt: string | null;
+  readonly remove: readonly string[];
+}
+
+/**
+ * No local branch of an earlier run stays, and no tracking ref whose name is a directory of the new one's or the other
+ * way round (`a` and `a/b` cannot both be; case does not count, since it does not on some file systems). Pure. The branch
+ * that HEAD is on stays if it is the one to be checked out, which saves detaching HEAD first.
+ */
+export function planRefChanges(refs: readonly ExistingRef[], form: RefForm | null): RefChanges {
+  let detachAt: string | null = null;
+  const remove: string[] = [];
+  const branch = form === null ? null : branchOf(form);
+  const tracking = branch === null ? null : `refs/remotes/origin/${branch}`.toLowerCase();
+  for (const ref of refs) {
+    if (ref.name.startsWith('refs/heads/')) {
+      if (ref.isHead && form?.kind === 'branch' && ref.name === `refs/heads/${form.name}`) continue;
+      if (ref.isHead) detachAt = ref.oid;
+      remove.push(ref.name);
+    } else if (tracking !== null) {
+      const name = ref.name.toLowerCase();
+      if (name.startsWith(`${tracking}/`) || tracking.startsWith(`${name}/`)) remove.push(ref.name);
+    }
+  }
+  return { detachAt, remove };
+}
+
+async function existingRefs(git: GitProcess): Promise<ExistingRef[]> {
+  const format = '--format=%(objectname) %(HEAD) %(refname)';
+  const args = ['for-each-ref', format, 'refs/heads', 'refs/remotes/origin'];
+  const text = await gitText(git, { args }, 'cannot list the refs');
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      // `<oid> <* or blank> <name>`
+      const blank = line.indexOf(' ');
+      return { oid: line.slice(0, blank), isHead: line[blank + 1] === '*', name: line.slice(blank + 3) };
+    });
+}
+
+async function applyRefChanges(git: GitProcess, changes: RefChanges): Promise<void> {
+  if (changes.detachAt !== null) {
+    const args = ['update-ref', '--no-deref', '-m', 'checkout: leaving the branch', 'HEAD', changes.detachAt];
+    await gitText(git, { args }, 'cannot detach HEAD');
+  }
+  if (changes.remove.length === 0) return;
+  const input = Buffer.from(changes.remove.map((name) => `delete ${name}\0\0`).join(''), 'utf8');
+  const args = ['update-ref', '--no-deref', '--stdin', '-z'];
+  await gitText(git, { args, input }, 'cannot remove the refs of an earlier checkout');
+}
+
+const SPARSE_KEYS = new Set(['core.sparsecheckout', 'core.sparsecheckoutcone', 'index.sparse']);
+
+/**
+ * Ends the sparse checkout of an earlier run, in the configuration of the repository and of its main working tree. True
+ * if one was on, so that the index has entries marked as not to be written.
+ */
+function endSparseCheckout(gitDir: string): boolean {
+  let wasOn = false;
+  const worktreeConfig = join(gitDir, 'config.worktree');
+  const end = (text: string): string =>
+    removeVariables(text, (variable) => {
+      const key = `${variable.section}.${variable.name}`;
+      if (variable.subsection !== null || !SPARSE_KEYS.has(key)) return false;
+      if (key === 'core.sparsecheckout' && !/^(?:false|no|off|0|)$/i.test(variable.value ?? 'true')) wasOn = true;
+      return true;
+    });
+  editConfigFile(worktreeConfig, end);
+  const rest = readConfigFile(worktreeConfig);
+  // The extension stays where something else needs it.
+  const needed = existsSync(join(gitDir, 'worktrees')) || (rest !== null && configVariables(rest).length > 0);
+  editConfigFile(join(gitDir, 'config'), (text) =>
+    removeVariables(end(text), ({ section, name }) => !needed && section === 'extensions' && name === 'worktreeconfig'),
+  );
+  return wasOn;
+}
+
+/** What is asked of a directory that was there. */
+export interface ReuseRequest {
+  readonly repositoryPath: string;
+  readonly url: string;
+  readonly form: RefForm | null;
+  readonly git: GitProcess;
+}
+
+/** Why a directory cannot be used as it is. */
+export interface Unusable {
+  readonly reason: string;
+  /** True where nothing is wrong with it: it is just not an earlier checkout of this repository. */
+  readonly expected: boolean;
+}
+
+/**
+ * Makes an earlier checkout ready to be fetched into. Returns why it cannot be used, so that its contents have to go, or
+ * null. A failure on the way is such a reason too.
+ */
+export async function reuseRepository(request: ReuseRequest): Promise<Unusable | null> {
+  const gitDir = join(request.repositoryPath, '.git');
+  if (statOf(gitDir)?.isDirectory() !== true) return { reason: 'no git repository is in it', expected: true };
+  try {
+    removeStaleLocks(gitDir);
+    const config = readConfigFile(join(gitDir, 'config'));
+    if (config === null) return { reason: 'its git repository has no configuration', expected: false };
+    const urls = configValues(config, 'remote', 'origin', 'url');
+    if (urls.length !== 1 || urls[0] !== request.url) {
+      return { reason: 'another repository is in it', expected: true };
+    }
+
+    const hasSubmodules =
+      existsSync(join(request.repositoryPath, '.gitmodules')) || existsSync(join(gitDir, 'modules'));
+    const [refs, submodules] = await Promise.all([
+      existingRefs(request.git),
+      hasSubmodules ? request.git({ args: ['submodule', 'status'] }) : null,
+    ]);
+    if (submodules !== null && submodules.exitCode !== 0) throw gitFailure('its submodules are broken', submodules);
+    const changes = planRefChanges(refs, request.form);
+    await applyRefChanges(request.git, changes);
+    const removed = new Set(changes.remove);
+    editConfigFile(join(gitDir, 'config'), (text) =>
+      removeSections(text, (section, name) => section === 'branch' && removed.has(`refs/heads/${name ?? ''}`)),
+    );
+    if (endSparseCheckout(gitDir)) {
+      // Reads the index anew, without the marks that keep files from being written.
+      await gitText(request.git, { args: ['read-tree', 'HEAD'] }, 'cannot end its sparse checkout');
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof CheckoutError) return { reason: error.message, expected: false };
+    throw error;
+  }
+}
+
+/** Removes untracked and ignored files and directories. Returns why that failed, or null. */
+export async function cleanWorkingTree(git: GitProcess): Promise<string | null> {
+  const result = await git({ args: ['clean', '-ffdxq'] });
+  return result.exitCode === 0 ? null : gitFailure('it cannot be cleaned', result).message;
+}
+
+/** Makes the repository. Throws `git-failed`. */
+export async function initRepository(
+  git: GitProcess,
+  repositoryPath: string,
+  objectFormat: 'sha1' | 'sha256',
+): Promise<void> {
+  const format = objectFormat === 'sha256' ? ['--object-format=sha256'] : [];
+  await gitText(git, { args: ['init', '--quiet', ...format, repositoryPath] }, 'cannot make a repository');
+}
+
+/** Sets the remote and turns automatic maintenance off, which would run beside the job. Keeps what is set already. */
+export function configureRepository(gitDir: string, url: string): void {
+  const config = join(gitDir, 'config');
+  if (readConfigFile(config) === null) {
+    throw new CheckoutError('not-a-repository', `'${gitDir}' has no configuration file`, { path: gitDir });
+  }
+  editConfigFile(config, (text) => {
+    let result = text;
+    if (configValues(text, 'remote', 'origin', 'url').length === 0) {
+      const fetch = '+refs/heads/*:refs/remotes/origin/*';
+      const origin = {
+        section: 'remote',
+        subsection: 'origin',
+        variables: [
+          ['url', url],
+          ['fetch', fetch],
+        ],
+      } as const;
+      result = appendSections(result, [origin]);
+    }
+    const auto = configValues(text, 'gc', null, 'auto');
+    if (auto.length !== 1 || auto[0] !== '0') {
+      result = removeVariables(result, ({ section, name }) => section === 'gc' && name === 'auto');
+      result = appendSections(result, [{ section: 'gc', subsection: null, variables: [['auto', '0']] }]);
+    }
+    return result;
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Asks the remote, through git, what the `ref` input leaves open: its default branch, and whether a short name is a branch
+ * or a tag there. actions/checkout asks the REST interface for the first, which not every server has.
+ */
+import { CheckoutError } from '../engine/errors.ts';
+import type { GitProcess } from '../engine/settings.ts';
+import { gitText } from './git.ts';
+import { refForm, type RefForm, type RemoteName } from './ref.ts';
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Lines of `ls-remote`: `<oid>\t<ref>` and, with --symref, `ref: <target>\t<ref>`. */
+function remoteRefs(text: string): ReadonlyMap<string, string> {
+  const refs = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const tab = line.indexOf('\t');
+    // A symbolic ref's target comes before its object id; the first is kept.
+    if (tab > 0 && !refs.has(line.slice(tab + 1))) refs.set(line.slice(tab + 1), line.slice(0, tab));
+  }
+  return refs;
+}
+
+/** What the remote's HEAD names: its default branch, or the commit where it is on none. */
+export async function lookUpDefaultBranch(git: GitProcess, env: Environment): Promise<RefForm> {
+  const args = ['ls-remote', '--quiet', '--symref', 'origin', 'HEAD'];
+  const text = await gitText(git, { args, env }, 'cannot ask the server for the default branch');
+  const head = remoteRefs(text).get('HEAD');
+  if (head === undefined) {
+    throw new CheckoutError(
+      'unknown-revision',
+      'the repository has no default branch: it is empty, or its HEAD is broken',
+    );
+  }
+  return head.startsWith('ref: ') ? refForm(head.slice('ref: '.length), '') : refForm('', head);
+}
+
+/** Whether the remote has a branch and a tag of exactly this name. */
+export async function lookUpRemoteName(git: GitProcess, env: Environment, name: string): Promise<RemoteName> {
+  const branch = `refs/heads/${name}`;
+  const tag = `refs/tags/${name}`;
+  const args = ['ls-remote', '--quiet', 'origin', branch, tag];
+  // git matches the ends of names too, so what it lists need not be what was asked for.
+  const refs = remoteRefs(await gitText(git, { args, env }, `cannot ask the server for '${name}'`));
+  return { branch: refs.has(branch), tag: refs.has(tag) };
+}
+
+/** The same, after all branches and tags were fetched. */
+export async function lookUpFetchedName(git: GitProcess, name: string): Promise<RemoteName> {
+  const branch = `refs/remotes/origin/${name}`;
+  const tag = `refs/tags/${name}`;
+  const args = ['for-each-ref', '--format=%(refname)', branch, tag];
+  const refs = (await gitText(git, { args }, `cannot look up '${name}'`)).split('\n');
+  return { branch: refs.includes(branch), tag: refs.includes(tag) };
+}

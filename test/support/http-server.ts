@@ -1,0 +1,252 @@
+/**
+ * A smart-HTTP git server on loopback for tests: node:http in front of `git http-backend` (CGI). It can ask for a token,
+ * records what was asked, and can be told to fail in several ways.
+ */
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a fault does to the answer of the requests that it matches. */
+export type Fault =
+  /** Answers with this status and nothing of git's; headers such as Retry-After may be added. */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** Sends this many bytes of git's answer as if that were all of it. */
+  | { readonly kind: 'truncate'; readonly bytes: number }
+  /** Sends this many bytes of git's answer and then cuts the connection. */
+  | { readonly kind: 'reset'; readonly bytes: number }
+  /** Takes the request and never answers. */
+  | { readonly kind: 'hang' };
+
+/** A fault and the requests that it is for. */
+export interface FaultRule {
+  readonly fault: Fault;
+  /** How many requests it hits before it is used up; all of them if left out. */
+  readonly times?: number;
+  /** Only requests whose path (with query) matches; all of them if left out. */
+  readonly path?: RegExp;
+}
+
+export interface HttpServerOptions {
+  /** The directory whose repositories are served, as GIT_PROJECT_ROOT. A path without `.git` finds `<path>.git` too. */
+  readonly root: string;
+  /** Requests without `Authorization: basic x-access-token:<token>` are answered with 401. */
+  readonly token?: string;
+  readonly faults?: readonly FaultRule[];
+}
+
+/** One request as it came. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  /** Every Authorization header; more than one is a mistake of the client's. */
+  readonly authorization: readonly string[];
+  readonly userAgent: string;
+  /** The Git-Protocol header, such as `version=2`. */
+  readonly protocol: string;
+  /** Set when it was answered; 0 when the connection was cut. */
+  status: number;
+}
+
+export interface HttpServer {
+  /** Such as `http://127.0.0.1:40321`. */
+  readonly origin: string;
+  readonly requests: readonly RecordedRequest[];
+  /** How many `git http-backend` processes were started. */
+  readonly processes: () => number;
+  /** Adds a fault. */
+  fail(rule: FaultRule): void;
+  /** Forgets faults and recorded requests. */
+  reset(): void;
+  /** Cuts all connections and waits until the port is free. */
+  close(): Promise<void>;
+}
+
+interface LiveRule {
+  readonly rule: FaultRule;
+  left: number;
+}
+
+function headersOf(request: IncomingMessage, name: string): string[] {
+  // `headersDistinct` leaves out duplicates of Authorization, which are just what is to be seen.
+  const values: string[] = [];
+  for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
+    if (request.rawHeaders[at]!.toLowerCase() === name) values.push(request.rawHeaders[at + 1]!);
+  }
+  return values;
+}
+
+/** Starts a server on a random port of 127.0.0.1. */
+export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  const requests: RecordedRequest[] = [];
+  const children = new Set<ReturnType<typeof spawn>>();
+  let started = 0;
+  let rules: LiveRule[] = [];
+  const addRule = (rule: FaultRule): void => {
+    rules.push({ rule, left: rule.times ?? Infinity });
+  };
+  options.faults?.forEach(addRule);
+
+  const takeFault = (path: string): Fault | null => {
+    const live = rules.find(({ rule, left }) => left > 0 && (rule.path?.test(path) ?? true));
+    if (live === undefined) return null;
+    live.left--;
+    return live.rule.fault;
+  };
+  const expected =
+    options.token === undefined ? null : Buffer.from(`x-access-token:${options.token}`).toString('base64');
+
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const path = request.url ?? '/';
+    const authorization = headersOf(request, 'authorization');
+    const recorded: RecordedRequest = {
+      method: request.method ?? '',
+      path,
+      authorization,
+      userAgent: request.headers['user-agent'] ?? '',
+      protocol: headersOf(request, 'git-protocol').join(','),
+      status: 0,
+    };
+    requests.push(recorded);
+    const answer = (status: number, headers: Readonly<Record<string, string>>, body: string): void => {
+      recorded.status = status;
+      request.resume();
+      response.writeHead(status, { 'Content-Type': 'text/plain', ...headers });
+      response.end(body);
+    };
+
+    const fault = takeFault(path);
+    if (fault?.kind === 'hang') return;
+    if (fault?.kind === 'status') {
+      answer(fault.status, fault.headers ?? {}, fault.body ?? `fault ${fault.status}\n`);
+      return;
+    }
+    if (authorization.length > 1) {
+      answer(400, {}, 'more than one Authorization header\n');
+      return;
+    }
+    if (expected !== null && authorization[0]?.replace(/^basic /i, '') !== expected) {
+      answer(401, { 'WWW-Authenticate': 'Basic realm="test"' }, 'a token is needed\n');
+      return;
+    }
+    serve(request, response, recorded, fault);
+  };
+
+  const serve = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    recorded: RecordedRequest,
+    fault: Fault | null,
+  ): void => {
+    const url = new URL(recorded.path, 'http://localhost');
+    const pathInfo = decodeURIComponent(url.pathname).replace(
+      /^(.*?)(?:\.git)?(\/(?:info\/refs|git-upload-pack|git-receive-pack))$/,
+      '$1.git$2',
+    );
+    const child = spawn('git', ['http-backend'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: {
+        PATH: process.env['PATH'],
+        GIT_PROJECT_ROOT: options.root,
+        GIT_HTTP_EXPORT_ALL: '1',
+        // Commits by id, the object filter and shallow fetches are what a hosting server allows.
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_COUNT: '3',
+        GIT_CONFIG_KEY_0: 'uploadpack.allowAnySHA1InWant',
+        GIT_CONFIG_VALUE_0: 'true',
+        GIT_CONFIG_KEY_1: 'uploadpack.allowFilter',
+        GIT_CONFIG_VALUE_1: 'true',
+        GIT_CONFIG_KEY_2: 'safe.directory',
+        GIT_CONFIG_VALUE_2: '*',
+        HOME: options.root,
+        PATH_INFO: pathInfo,
+        QUERY_STRING: url.search.slice(1),
+        REQUEST_METHOD: recorded.method,
+        CONTENT_TYPE: request.headers['content-type'] ?? '',
+        HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+        GIT_PROTOCOL: recorded.protocol,
+        REMOTE_ADDR: '127.0.0.1',
+        ...(request.headers['content-length'] === undefined
+          ? {}
+          : { CONTENT_LENGTH: request.headers['content-length'] }),
+      },
+    });
+    started++;
+    children.add(child);
+    child.on('close', () => children.delete(child));
+    response.on('close', () => child.kill());
+    const { stdin, stdout } = child;
+    request.pipe(stdin);
+    stdin.on('error', () => undefined); // it may end before it has read everything
+
+    let head: Buffer | null = Buffer.alloc(0);
+    const limit = fault?.kind === 'truncate' || fault?.kind === 'reset' ? fault.bytes : Infinity;
+    let sent = 0;
+    const send = (chunk: Buffer): void => {
+      if (sent >= limit) return;
+      const part = chunk.subarray(0, limit - sent);
+      sent += part.length;
+      if (!response.write(part)) {
+        stdout.pause();
+        response.once('drain', () => stdout.resume());
+      }
+      if (sent < limit) return;
+      if (fault?.kind === 'reset') response.socket?.resetAndDestroy();
+      else response.end();
+    };
+    stdout.on('data', (chunk: Buffer) => {
+      if (head === null) {
+        send(chunk);
+        return;
+      }
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const lines = head.subarray(0, end).toString('latin1').split('\r\n');
+      const body = head.subarray(end + 4);
+      head = null;
+      let status = 200;
+      for (const line of lines) {
+        const colon = line.indexOf(':');
+        const name = line.slice(0, colon);
+        const value = line.slice(colon + 1).trim();
+        if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
+        else response.setHeader(name, value);
+      }
+      recorded.status = status;
+      response.writeHead(status);
+      if (limit === 0) send(Buffer.alloc(0));
+      if (body.length > 0 || limit === 0) send(body);
+    });
+    stdout.on('end', () => {
+      if (!response.writableEnded && !response.destroyed) response.end();
+    });
+  };
+
+  const server: Server = createServer(handle);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    requests,
+    processes: () => started,
+    fail: addRule,
+    reset() {
+      rules = [];
+      requests.length = 0;
+    },
+    async close() {
+      for (const child of children) child.kill();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
