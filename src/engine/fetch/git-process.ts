@@ -13,7 +13,7 @@ import { gitProgram } from '../gitdir/git-executable.ts';
 import type { GitCall, GitResult } from '../settings.ts';
 
 /** Bound of collected standard output. `git config --list` of a thousand repositories is far below; a runaway is not. */
-export const MAX_STDOUT_BYTES = 256 * 1024 * 1024;
+export const MAX_STDOUT_BYTES = 64 * 1024 * 1024;
 
 /** How much of standard error is kept, from its end. */
 const MAX_STDERR_BYTES = 64 * 1024;

@@ -123,19 +123,16 @@ function prepare(facts: HeadUpdateFacts, change: HeadChange, locks: RefLock[], a
       committing(abort, () => {
         let headNow = headOid;
         if (branchLock !== null && change.kind === 'reset-branch') {
-          if (oldOid === newOid) {
-            branchLock.release();
-          } else {
-            const text =
-              facts.reflogMessage ?? `branch: ${oldOid === null ? 'Created from' : 'Reset to'} ${change.startPoint}`;
-            log(refName, oldOid, newOid, text);
-            if (onBranch === refName) {
-              // HEAD moves with its branch, and its log tells.
-              log('HEAD', headOid, newOid, text);
-              headNow = newOid;
-            }
-            branchLock.commit();
+          const text =
+            facts.reflogMessage ?? `branch: ${oldOid === null ? 'Created from' : 'Reset to'} ${change.startPoint}`;
+          if (oldOid !== newOid) log(refName, oldOid, newOid, text);
+          if (onBranch === refName) {
+            // HEAD moves with its branch, and its log tells, even where the branch keeps its value.
+            log('HEAD', headOid, newOid, text);
+            headNow = newOid;
           }
+          if (oldOid === newOid) branchLock.release();
+          else branchLock.commit();
         }
         log('HEAD', headNow, newOid, message(branch));
         headLock.commit();
@@ -178,9 +175,12 @@ function lockBranch({ dirs }: HeadUpdateFacts, refName: string, lock: (name: str
     new CheckoutError('ref-locked', `cannot make '${displayName(refName)}' while '${displayName(other)}' exists`, {
       option: displayName(refName),
     });
-  for (let slash = refName.lastIndexOf('/'); slash > 'refs/heads'.length; slash = refName.lastIndexOf('/', slash - 1)) {
+  // From the top down: below a file nothing can be looked at.
+  for (let slash = refName.indexOf('/', 'refs/heads/'.length); slash > 0; slash = refName.indexOf('/', slash + 1)) {
     const parent = refName.slice(0, slash);
-    if (lstatSync(refPath(dirs, parent), { throwIfNoEntry: false })?.isFile() === true) throw conflict(parent);
+    const stat = lstatSync(refPath(dirs, parent), { throwIfNoEntry: false });
+    if (stat === undefined) break;
+    if (!stat.isDirectory()) throw conflict(parent);
   }
   const packed = readPackedRefs(dirs);
   const inTheWay = packed === null ? null : conflictingPackedRef(packed, refName);

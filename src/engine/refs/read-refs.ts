@@ -1,6 +1,6 @@
 /**
  * Reads refs of the "files" format: loose files, then packed-refs. A ref file is somebody else's bytes: only its first
- * 4 KiB are looked at, only regular files are opened, and a chain of symbolic refs ends after five.
+ * 4 KiB are looked at, only regular files are opened, and a chain of symbolic refs ends after five refs.
  */
 import { closeSync, lstatSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,17 +19,24 @@ export interface ResolvedRef {
   readonly oid: string | null;
 }
 
-/** Symbolic refs that may follow one another; git's own limit (SYMREF_MAXDEPTH). */
-const MAX_SYMBOLIC_DEPTH = 5;
+/** Refs in a chain, the last one counted; git's own limit. */
+const MAX_CHAIN = 5;
 
 /** "ref: " and a path, or 64 digits: nothing valid is longer. */
 const MAX_LOOSE_BYTES = 4096;
 
 const NULL_OID = /^0+$/;
 
-/** A ref, or null when there is none of this name. Symbolic refs are not followed. The name must be valid. */
-export function readRef(dirs: RefDirs, name: string): RefValue | null {
-  return readLooseRef(dirs, name) ?? (isPerWorktree(name) ? null : readPackedRef(dirs, name));
+/**
+ * A ref, or null when there is none of this name. Symbolic refs are not followed. The name must be valid.
+ *
+ * @param packed packed-refs, where several lookups in a row can share one reading (packedRefsOnce)
+ */
+export function readRef(dirs: RefDirs, name: string, packed = packedRefsOnce(dirs)): RefValue | null {
+  const loose = readLooseRef(dirs, name);
+  if (loose !== null || isPerWorktree(name)) return loose;
+  const bytes = packed();
+  return bytes === null ? null : findPackedRef(bytes, name);
 }
 
 /**
@@ -38,10 +45,10 @@ export function readRef(dirs: RefDirs, name: string): RefValue | null {
  * @returns null when `name` itself does not exist
  * @throws CheckoutError 'unknown-revision' for a ref file that holds neither, or a chain that is too long
  */
-export function resolveRef(dirs: RefDirs, name: string): ResolvedRef | null {
+export function resolveRef(dirs: RefDirs, name: string, packed = packedRefsOnce(dirs)): ResolvedRef | null {
   let current = name;
-  for (let depth = 0; depth <= MAX_SYMBOLIC_DEPTH; depth++) {
-    const value = readRef(dirs, current);
+  for (let depth = 0; depth < MAX_CHAIN; depth++) {
+    const value = readRef(dirs, current, packed);
     if (value === null) return depth === 0 ? null : { name: current, oid: null };
     if (value.kind === 'oid') return { name: current, oid: value.oid };
     current = value.target;
@@ -124,14 +131,19 @@ export function readPackedRefs(dirs: RefDirs): Buffer | null {
   }
 }
 
-function readPackedRef(dirs: RefDirs, name: string): RefValue | null {
-  const packed = readPackedRefs(dirs);
-  return packed === null ? null : findPackedRef(packed, name);
+/**
+ * packed-refs, read when first needed and then kept: a short name may mean any of six refs, and a big file takes longer to
+ * read than to search. For one lookup after another, not across changes.
+ */
+export function packedRefsOnce(dirs: RefDirs): () => Buffer | null {
+  let bytes: Buffer | null | undefined;
+  return () => (bytes ??= readPackedRefs(dirs));
 }
 
 /**
  * Looks a ref up in packed-refs: lines "OID NAME", of which no two have the same name. One search for the bytes of the
- * line's end finds it, sorted or not, and makes no object a ref: 1,000,000 refs (60 MB) take 25 ms.
+ * line's end finds it, sorted or not, and makes no object a ref: in 1,000,000 refs (69 MB, read in 30 to 85 ms) it takes
+ * 7 to 16 ms.
  */
 export function findPackedRef(packed: Buffer, name: string): RefValue | null {
   const needle = Buffer.from(` ${name}\n`, 'utf8');

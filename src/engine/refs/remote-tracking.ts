@@ -78,13 +78,13 @@ export function planUpstream(config: Config, branch: string, startRef: string | 
   if (startRef === null || mode === false) return null;
   const text = typeof mode === 'string' ? mode.toLowerCase() : '';
   if (text === 'inherit') {
-    const parent = startRef.startsWith('refs/heads/') ? startRef.slice('refs/heads/'.length) : null;
-    if (parent !== null) {
-      const remote = config.get(`branch.${parent}.remote`);
-      const merge = config.get(`branch.${parent}.merge`);
-      if (remote === undefined || merge === undefined) return null;
-      return { branch, remote, merge, rebase: rebases(config, remote === '.') };
-    }
+    // Only a branch has an upstream to hand on.
+    if (!startRef.startsWith('refs/heads/')) return null;
+    const parent = startRef.slice('refs/heads/'.length);
+    const remote = config.get(`branch.${parent}.remote`);
+    const merge = config.get(`branch.${parent}.merge`);
+    if (remote === undefined || merge === undefined) return null;
+    return { branch, remote, merge, rebase: rebases(config, remote === '.') };
   }
   const upstreams = upstreamsOf(config, startRef);
   const upstream = upstreams[0];

@@ -14,7 +14,7 @@ import {
   type RefDirs,
   unknownRevision,
 } from './ref-names.ts';
-import { refExists, resolveRef } from './read-refs.ts';
+import { packedRefsOnce, refExists, resolveRef } from './read-refs.ts';
 import { trackingRefsOf } from './remote-tracking.ts';
 
 /** A revision that was found. Ids are in hexadecimal; a tag is not peeled unless git was asked. */
@@ -79,8 +79,9 @@ export async function resolveRevision(
   // A full id is itself even where a ref has this name.
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)) return { oid: text.toLowerCase(), refName: null };
   if (isValidRefName(text)) {
+    const packed = packedRefsOnce(dirs);
     for (const name of candidateNames(text)) {
-      const found = isValidRefName(name) ? resolveRef(dirs, name) : null;
+      const found = isValidRefName(name) ? resolveRef(dirs, name, packed) : null;
       if (found !== null && found.oid !== null) return { oid: found.oid, refName: found.name };
     }
     if (text === 'HEAD') throw unknownRevision('HEAD', 'has no commit yet');
