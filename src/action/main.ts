@@ -163,6 +163,8 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
   const { settings, git } = step;
   // Cleaning touches the working tree and fetching the git directory, so they run side by side.
   const cleaning = reused && settings.clean ? cleanWorkingTree(git) : null;
+  // It is awaited below; until then a failure must not count as one that nobody handles.
+  cleaning?.catch(() => undefined);
   let fetched: Fetched;
   let unusable: string | null = null;
   try {
@@ -215,6 +217,15 @@ async function work(step: Step): Promise<StepResult> {
   }
 }
 
+/** For clean-up, which must neither fail the step nor hide why it failed. */
+function warnOfFailure(cleanUp: () => void): void {
+  try {
+    cleanUp();
+  } catch (error) {
+    warning(harmlessLine(error instanceof Error ? error.message : String(error)));
+  }
+}
+
 async function run(environment: NodeJS.ProcessEnv): Promise<void> {
   const settings = readSettings(environment, readEvent(environment));
   refuseUnsafePullRequestCheckout(settings.guard);
@@ -257,8 +268,8 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     if (failure instanceof CheckoutError) publishError(failure, runnerTemp);
     throw failure;
   } finally {
-    if (temporaryHome !== null) removeTemporaryHome(temporaryHome);
     info(removeProblemMatcher());
+    if (temporaryHome !== null) warnOfFailure(() => removeTemporaryHome(temporaryHome));
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 

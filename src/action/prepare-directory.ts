@@ -232,8 +232,9 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
     }
     return null;
   } catch (error) {
-    if (error instanceof CheckoutError) return { reason: error.message, expected: false };
-    throw error;
+    // These say nothing about the repository, which must not be thrown away for them.
+    if (!(error instanceof CheckoutError) || error.code === 'interrupted' || error.code === 'git-missing') throw error;
+    return { reason: error.message, expected: false };
   }
 }
 

@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planRefChanges } from '../../src/action/prepare-directory.ts';
 import { harmlessLine } from '../../src/action/log.ts';
 import { checkoutTarget, exactRefspecs, invalidRefName, refForm, refspecs, refTest } from '../../src/action/ref.ts';
 
@@ -104,42 +103,6 @@ describe('ref names', () => {
       }),
       { numRuns: 150 },
     );
-  });
-});
-
-describe('what a reused repository keeps', () => {
-  const ref = (name: string, isHead = false): { name: string; oid: string; isHead: boolean } => ({
-    name,
-    oid: SHA,
-    isHead,
-  });
-  const refs = [
-    ref('refs/heads/main', true),
-    ref('refs/heads/other'),
-    ref('refs/remotes/origin/main'),
-    ref('refs/remotes/origin/Main/deep'),
-    ref('refs/remotes/origin/mainly'),
-  ];
-
-  it('is the branch to be checked out, if HEAD is on it', () => {
-    expect(planRefChanges(refs, refForm('refs/heads/main', SHA))).toEqual({
-      detachAt: null,
-      remove: ['refs/heads/other', 'refs/remotes/origin/Main/deep'],
-    });
-  });
-
-  it('is no local branch otherwise', () => {
-    expect(planRefChanges(refs, refForm('refs/tags/main', ''))).toEqual({
-      detachAt: SHA,
-      remove: ['refs/heads/main', 'refs/heads/other'],
-    });
-    expect(planRefChanges(refs, null)).toEqual({ detachAt: SHA, remove: ['refs/heads/main', 'refs/heads/other'] });
-    expect(planRefChanges(refs, refForm('refs/heads/main/deep/er', '')).remove).toEqual([
-      'refs/heads/main',
-      'refs/heads/other',
-      'refs/remotes/origin/main',
-      'refs/remotes/origin/Main/deep',
-    ]);
   });
 });
 

@@ -159,6 +159,8 @@ export class TestRunner {
       GITHUB_REPOSITORY: this.repository,
       GITHUB_SERVER_URL: this.serverUrl,
       RUNNER_TEMP: this.temp,
+      // Sources start in 0.1 s with it and in 0.3 s without.
+      NODE_COMPILE_CACHE: join(ROOT, '.cache', 'node-compile'),
     };
   }
 
