@@ -39,7 +39,7 @@ export class Budget {
    */
   reserve(bytes: number, onWait: () => boolean): number {
     const total = Atomics.load(this.#words, TOTAL);
-    const units = Math.max(1, Math.min(total, Math.ceil(bytes / UNIT)));
+    const units = Math.max(1, Math.min(total, Budget.units(bytes)));
     for (;;) {
       const free = Atomics.load(this.#words, FREE);
       if (free >= units) {
@@ -52,8 +52,27 @@ export class Budget {
     }
   }
 
+  /** Takes `bytes` of the budget if they are free now. Returns the units, or 0. An object larger than the budget needs `reserve`. */
+  tryReserve(bytes: number): number {
+    const units = Math.max(1, Budget.units(bytes));
+    for (;;) {
+      const free = Atomics.load(this.#words, FREE);
+      if (free < units) return 0;
+      if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free) return units;
+    }
+  }
+
+  /** Units that hold so many bytes. */
+  static units(bytes: number): number {
+    return Math.ceil(bytes / UNIT);
+  }
+
+  static bytes(units: number): number {
+    return units * UNIT;
+  }
+
   release(units: number): void {
-    if (units === 0) return;
+    if (units <= 0) return;
     Atomics.add(this.#words, FREE, units);
     Atomics.notify(this.#words, FREE);
   }

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
-import { bug, CheckoutError, ioError } from '../errors.ts';
+import { bug, CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { serializeCacheTree } from '../index/cache-tree.ts';
 import type { IndexLock } from '../index/index-lock.ts';
@@ -18,7 +18,7 @@ import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
 import { missing, type ObjectDatabase } from '../odb/object-database.ts';
 import { OID_BYTES } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
-import { cutBatches } from '../plan/batches.ts';
+import { cutBatches, groupFamilies } from '../plan/batches.ts';
 import type { Plan } from '../plan/plan.ts';
 import { WORKER_MEMORY_BYTES } from '../plan/workers.ts';
 import type { Progress } from '../settings.ts';
@@ -28,12 +28,13 @@ import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
 import { clearEntry, removeTracked } from './clear-way.ts';
 import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
-import { createControl, FILES_DONE, KIB_DONE, READY, STOP } from './control.ts';
+import { createControl, DEFERRED, FILES_DONE, KIB_DONE, NEXT_BATCH, READY, STOP } from './control.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
-import type { RunInput } from './messages.ts';
+import type { Job, Pass } from './messages.ts';
 import { WorkerPool } from './pool.ts';
+import { writeBatch } from './worker-loop.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 import { orderWrites } from './write-order.ts';
 
@@ -193,13 +194,9 @@ async function write(
 
   const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite);
   for (const entry of absent) fail(tables, failures, entry, missing(tables.oids, entry * OID_BYTES));
-  const batchStarts = cutBatches(positions);
   const control = createControl();
-  const input: RunInput = {
+  const job: Job = {
     tables,
-    order,
-    batchStarts,
-    batchOwners: new Uint8Array(new SharedArrayBuffer(Math.max(1, batchStarts.length - 1))),
     control,
     budget: Budget.create(objectBudget(plan)),
     packs: request.odb.packs,
@@ -208,13 +205,25 @@ async function write(
     conversions: request.conversionList(),
     platform: process.platform,
   };
+  const onFailure = (entry: number, error: ErrorJson): void => {
+    failures.set(entry, CheckoutError.fromJSON(error));
+  };
   const stop = (): void => {
     Atomics.store(control, STOP, 1);
     Atomics.notify(control, READY);
   };
   request.signal?.addEventListener('abort', stop, { once: true });
+  const progress = setInterval(() => {
+    request.onProgress({
+      phase: 'write',
+      filesDone: Atomics.load(control, FILES_DONE),
+      filesTotal: comparison.toWrite,
+      bytesDone: Atomics.load(control, KIB_DONE) * 1024,
+    });
+  }, PROGRESS_MS);
 
-  let progress: NodeJS.Timeout | undefined;
+  const mainMeter = new CostMeter(0);
+  const mainWriter = new EntryWriter(job, onFailure);
   try {
     const removed =
       request.index === null
@@ -222,18 +231,19 @@ async function write(
         : removeTracked(request.index, comparison.removals, paths, request.keep);
     for (const line of removed.warnings) request.warn(line);
 
-    // Workers run from here on; each waits until its next batch is cleared.
-    const running = plan.workers > 0 ? pool.run(input) : null;
-    running?.catch(() => undefined);
-    progress = setInterval(() => {
-      request.onProgress({
-        phase: 'write',
-        filesDone: Atomics.load(control, FILES_DONE),
-        filesTotal: comparison.toWrite,
-        bytesDone: Atomics.load(control, KIB_DONE) * 1024,
-      });
-    }, PROGRESS_MS);
-
+    // Workers write from here on; each waits until its next batch is cleared.
+    const first: Pass = {
+      order,
+      batchStarts: cutBatches(positions),
+      deferred: {
+        entries: new Uint32Array(new SharedArrayBuffer(4 * order.length)),
+        bases: new Float64Array(new SharedArrayBuffer(8 * order.length)),
+        baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
+      },
+    };
+    const threads = plan.workers > 0;
+    if (threads) pool.begin(job, onFailure);
+    const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
     try {
       await clearWay(request, prepared, order, directories, control);
@@ -245,49 +255,57 @@ async function write(
     clock.end('clear');
 
     const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest));
-    const result = await running;
+    const runHere = async (pass: Pass): Promise<void> => {
+      while (writeBatch(job, pass, mainWriter)) {
+        mainMeter.sample();
+        await nextTurn();
+      }
+    };
+    await (running ?? runHere(first));
+    const second = secondPass(first, control);
+    if (second !== null) await (threads ? pool.pass(second) : runHere(second));
+    const result = await pool.end();
     stopIfAborted(request);
 
-    // What no worker did: all of it where there are none, the entries of workers that died, and collisions.
-    const mainMeter = new CostMeter(0);
-    const mainWriter = new EntryWriter(input, (entry, error) => {
-      failures.set(entry, CheckoutError.fromJSON(error));
-    });
-    try {
-      if (result !== null) {
-        for (const [entry, error] of result.failures) failures.set(entry, CheckoutError.fromJSON(error));
-      }
-      await writeRemaining(request, prepared, order, directories, mainWriter, control, result !== null);
-      clock.end('write');
-      writeLater(request, prepared, directories, failures);
-      clock.end('links');
-    } finally {
-      mainWriter.close();
-    }
+    await writeRemaining(request, prepared, directories, mainWriter);
+    clock.end('write');
+    writeLater(request, prepared, directories, failures);
+    clock.end('links');
     stopIfAborted(request);
 
     const counts = settle(tables);
     request.lock.writeAndCommit(skeleton.finish(tables.stats));
     clock.end('index');
-    const costs = [...(result?.costs ?? [])];
     const mainCost = mainMeter.cost(mainWriter);
-    if (mainWriter.files > 0 || costs.length === 0) costs.unshift(mainCost);
+    const workers = mainWriter.files > 0 || !threads ? [mainCost, ...result.costs] : result.costs;
     return {
       plan,
       phases: clock.phases,
-      workers: costs,
+      workers,
       files: counts.written,
       kept: counts.kept,
       removed: removed.count,
-      bytesWritten: costs.reduce((sum, cost) => sum + cost.bytesWritten, 0),
+      bytesWritten: workers.reduce((sum, cost) => sum + cost.bytesWritten, 0),
       failures: [...failures.entries()].sort((a, b) => a[0] - b[0]).map(([, error]) => error),
-      deaths: result?.deaths ?? [],
+      deaths: result.deaths,
     };
   } finally {
     stop();
     clearInterval(progress);
+    mainWriter.close();
     request.signal?.removeEventListener('abort', stop);
   }
+}
+
+/** The pass over what the first one put off; null when that is nothing or the run was stopped. */
+function secondPass(first: Pass, control: Int32Array): Pass | null {
+  const count = Atomics.load(control, DEFERRED);
+  if (first.deferred === null || count === 0 || Atomics.load(control, STOP) !== 0) return null;
+  const { entries, bases, baseSizes } = first.deferred;
+  const families = groupFamilies(entries.subarray(0, count), bases.subarray(0, count), baseSizes.subarray(0, count));
+  Atomics.store(control, NEXT_BATCH, 0);
+  Atomics.store(control, READY, count);
+  return { ...families, deferred: null };
 }
 
 /** What the plan leaves for large objects once the workers have theirs. */
@@ -326,40 +344,26 @@ async function clearWay(
   publish(order.length);
 }
 
-/** Writes in the main thread, in index order, what is still PENDING or COLLIDED. */
+/** Writes in the main thread, in index order, what no worker did: entries of workers that died, and collisions. */
 async function writeRemaining(
   request: TreeCheckout,
   prepared: Prepared,
-  order: Uint32Array,
   directories: LeadingDirectories,
   writer: EntryWriter,
-  control: Int32Array,
-  afterWorkers: boolean,
 ): Promise<void> {
   const { tables } = prepared.manifest;
-  let done = 0;
-  const writeOne = async (entry: number): Promise<void> => {
-    writer.write(entry);
-    Atomics.add(control, FILES_DONE, 1);
-    if (++done % 64 === 0) {
-      await nextTurn();
-      stopIfAborted(request);
-    }
-  };
-  if (!afterWorkers) {
-    for (const entry of order) {
-      if (isOpen(tables.states[entry])) await writeOne(entry);
-    }
-  }
   directories.forget();
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
     if (state !== State.COLLIDED && !isOpen(state)) continue;
+    stopIfAborted(request);
     // A worker that died may have left a part of the file; a collision, another file.
     directories.ensure(tables.directories[entry] ?? 0);
     clearEntry(tables, entry, prepared.paths, request.keep);
     tables.states[entry] = State.PENDING;
-    await writeOne(entry);
+    writer.write(entry, null);
+    writer.dropRetained();
+    await nextTurn();
   }
 }
 

@@ -12,7 +12,9 @@ export const STOP = 2;
 export const FILES_DONE = 3;
 /** KiB written, for progress. */
 export const KIB_DONE = 4;
-export const CONTROL_WORDS = 5;
+/** Entries in the list of deferred ones. */
+export const DEFERRED = 5;
+export const CONTROL_WORDS = 6;
 
 export function createControl(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(4 * CONTROL_WORDS));

@@ -16,8 +16,8 @@ import { fileHasContent } from '../worktree/compare-file.ts';
 import { createFile, type Producer } from '../worktree/create-file.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
-import { STOP } from './control.ts';
-import type { RunInput } from './messages.ts';
+import { DEFERRED, STOP } from './control.ts';
+import type { DeferredList, Job } from './messages.ts';
 import { State, STAT_WORDS } from './tables.ts';
 
 /** Room for a converted small file: every byte a line feed is the worst that end-of-line conversion makes of one. */
@@ -32,22 +32,27 @@ export class EntryWriter {
   bytesWritten = 0;
   waitMs = 0;
   peakReservedBytes = 0;
-  readonly #input: RunInput;
+  readonly #job: Job;
   readonly #reader: ObjectReader;
   readonly #paths: WorktreePaths;
   readonly #budget: Budget;
   readonly #onFailure: (entry: number, error: ErrorJson) => void;
   #converted: Uint8Array | null = null;
+  /** Units of the budget that the reader's retained base holds. */
+  #retained = 0;
+  /** The entry being written. */
+  #current = 0;
 
-  constructor(input: RunInput, onFailure: (entry: number, error: ErrorJson) => void) {
-    this.#input = input;
-    this.#reader = new ObjectReader(input.packs, input.objectDirectories);
-    this.#paths = new WorktreePaths(input.workTree);
-    this.#budget = new Budget(input.budget);
+  constructor(job: Job, onFailure: (entry: number, error: ErrorJson) => void) {
+    this.#job = job;
+    this.#reader = new ObjectReader(job.packs, job.objectDirectories);
+    this.#paths = new WorktreePaths(job.workTree);
+    this.#budget = new Budget(job.budget);
     this.#onFailure = onFailure;
   }
 
   close(): void {
+    this.dropRetained();
     this.#reader.close();
   }
 
@@ -59,12 +64,13 @@ export class EntryWriter {
   /**
    * Brings a PENDING or VERIFY entry into its next state and stores that. Failures are told, not thrown; what is thrown is a
    * bug.
+   * @param deferred where to note an entry for a later pass, whose state then stays; null to write everything now
    */
-  write(entry: number): void {
-    const { tables } = this.#input;
+  write(entry: number, deferred: DeferredList | null): void {
+    const { tables } = this.#job;
     const verify = tables.states[entry] === State.VERIFY;
     try {
-      const state = this.#write(entry, verify);
+      const state = this.#write(entry, verify, deferred);
       tables.states[entry] = state;
       if (state === State.WRITTEN) this.files++;
     } catch (error) {
@@ -75,9 +81,10 @@ export class EntryWriter {
     }
   }
 
-  #write(entry: number, verify: boolean): number {
-    const { tables, conversions } = this.#input;
+  #write(entry: number, verify: boolean, deferred: DeferredList | null): number {
+    const { tables, conversions } = this.#job;
     const reader = this.#reader;
+    this.#current = entry;
     const oidAt = entry * OID_BYTES;
     reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, oidAt);
     if (reader.type !== BLOB) {
@@ -88,32 +95,80 @@ export class EntryWriter {
     }
     const conversion = conversions[tables.conversions[entry] ?? 0];
     if (conversion === undefined) throw new Error(`no conversion ${tables.conversions[entry] ?? 0}`);
-    if (reader.memoryNeeded === 0) return this.#put(entry, verify, this.#convert(conversion, reader.read(), entry));
-    if (reader.streamable && conversion.kind !== 'in-core') {
-      return this.#put(entry, verify, this.#streamed(conversion, entry));
+    const small = reader.readSmall();
+    if (small !== null) return this.#put(entry, verify, this.#convert(conversion, small, entry));
+    if (deferred !== null && reader.missesLargeBase) {
+      const at = Atomics.add(this.#job.control, DEFERRED, 1);
+      deferred.entries[at] = entry;
+      deferred.bases[at] = reader.baseKey;
+      deferred.baseSizes[at] = reader.baseSize;
+      return verify ? State.VERIFY : State.PENDING;
     }
     return this.#writeLarge(entry, verify, conversion);
   }
 
-  /** An object that must be whole in memory and is larger than the scratch buffers. */
+  /** An object that is larger than the scratch buffers, or is made of such. */
   #writeLarge(entry: number, verify: boolean, conversion: Conversion): number {
     const reader = this.#reader;
-    // Converted content is at most twice as long, but for ident, which is not worth a third of the budget.
+    if (!reader.usesRetained) this.dropRetained();
+    reader.measure();
+    const streams = conversion.kind !== 'in-core';
+    // Converted content is mostly not larger than twice the blob.
     const converted = conversion.kind === 'none' ? 0 : 2 * reader.size;
-    const bytes = reader.memoryNeeded + converted;
-    const reserved = this.#budget.reserve(bytes, () => this.#stopping());
-    if (reserved === 0) throw new Stopped();
-    if (bytes > this.peakReservedBytes) this.peakReservedBytes = bytes;
+    const reserved = this.#reserve(() => (streams ? reader.streamBytes : reader.readBytes + converted));
+    if (reserved < 0) throw new Stopped();
+    let kept = 0;
     try {
-      return this.#put(entry, verify, this.#convert(conversion, reader.read(), entry));
+      const content = streams ? this.#streamed(conversion, entry) : this.#convert(conversion, reader.read(), entry);
+      return this.#put(entry, verify, content);
     } finally {
       reader.finish();
-      this.#budget.release(reserved);
+      if (this.#retained === 0) kept = this.#retained = Math.min(reserved, Budget.units(reader.retainedBytes));
+      this.#budget.release(reserved - kept);
     }
   }
 
+  /**
+   * Reserves memory for the opened object. Whoever retains something must not wait, or two could wait for each other; so when
+   * there is not enough, what is retained goes first, and the object is measured again without it.
+   * @returns units reserved, or -1 when the run is stopped
+   */
+  #reserve(bytes: () => number): number {
+    const wanted = bytes();
+    if (wanted === 0) return 0;
+    let reserved = this.#budget.tryReserve(wanted);
+    if (reserved === 0) {
+      if (this.#retained > 0) {
+        const { tables } = this.#job;
+        this.dropRetained();
+        const entry = this.#current;
+        this.#reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, entry * OID_BYTES);
+        this.#reader.measure();
+      }
+      const start = performance.now();
+      reserved = this.#budget.reserve(bytes(), () => this.#stopping());
+      this.waitMs += performance.now() - start;
+      if (reserved === 0) return -1;
+    }
+    this.#notePeak(reserved + this.#retained);
+    return reserved;
+  }
+
+  #notePeak(units: number): void {
+    const bytes = Budget.bytes(units);
+    if (bytes > this.peakReservedBytes) this.peakReservedBytes = bytes;
+  }
+
+  /** Gives up a base that was kept for the deltas on it. To be called when other entries follow. */
+  dropRetained(): void {
+    if (this.#retained === 0) return;
+    this.#reader.dropRetained();
+    this.#budget.release(this.#retained);
+    this.#retained = 0;
+  }
+
   #stopping(): boolean {
-    return Atomics.load(this.#input.control, STOP) !== 0;
+    return Atomics.load(this.#job.control, STOP) !== 0;
   }
 
   #convert(conversion: Conversion, content: Bytes, entry: number): Bytes {
@@ -123,7 +178,7 @@ export class EntryWriter {
     let out: Uint8Array;
     if (size <= CONVERTED_BYTES) out = this.#converted ??= new Uint8Array(CONVERTED_BYTES);
     else out = new Uint8Array(size);
-    const made = convertInto(conversion, content, content.length, this.#input.tables.oids, entry * OID_BYTES, out);
+    const made = convertInto(conversion, content, content.length, this.#job.tables.oids, entry * OID_BYTES, out);
     return out.subarray(0, made);
   }
 
@@ -134,7 +189,7 @@ export class EntryWriter {
         reader.stream(write);
       };
     }
-    const converter = createStreamConverter(conversion, this.#input.tables.oids, entry * OID_BYTES);
+    const converter = createStreamConverter(conversion, this.#job.tables.oids, entry * OID_BYTES);
     return (write): void => {
       reader.stream((piece) => {
         converter.push(piece, write);
@@ -144,7 +199,7 @@ export class EntryWriter {
   }
 
   #put(entry: number, verify: boolean, content: Bytes | Producer): number {
-    const { tables, platform } = this.#input;
+    const { tables, platform } = this.#job;
     const start = tables.pathOffsets[entry] ?? 0;
     const end = tables.pathOffsets[entry + 1] ?? 0;
     const path = this.#paths.absolute(tables.pathBytes, start, end);
@@ -158,7 +213,7 @@ export class EntryWriter {
   }
 
   #describe(entry: number, error: unknown): CheckoutError {
-    const { tables } = this.#input;
+    const { tables } = this.#job;
     const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
     if (error instanceof CheckoutError) {
       const oid = oidToHex(tables.oids, entry * OID_BYTES);

@@ -8,15 +8,9 @@ import type { Conversion } from '../filter/conversion.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import type { Tables } from './tables.ts';
 
-/** All that is needed to write entries; shared memory and plain values. */
-export interface RunInput {
+/** All that is needed to write entries, for the whole run; shared memory and plain values. */
+export interface Job {
   readonly tables: Tables;
-  /** Entries in the order in which they are written. */
-  readonly order: Uint32Array;
-  /** Batch i is order[batchStarts[i], batchStarts[i + 1]). */
-  readonly batchStarts: Uint32Array;
-  /** Who claimed a batch: the worker's number, 0 for nobody. */
-  readonly batchOwners: Uint8Array;
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly budget: Int32Array<SharedArrayBuffer>;
   readonly packs: readonly PackFile[];
@@ -26,9 +20,34 @@ export interface RunInput {
   readonly platform: NodeJS.Platform;
 }
 
+/** One pass over entries. */
+export interface Pass {
+  /** Entries in the order in which they are written. */
+  readonly order: Uint32Array<SharedArrayBuffer>;
+  /** Batch i is order[batchStarts[i], batchStarts[i + 1]). */
+  readonly batchStarts: Uint32Array;
+  /** Where to note entries for a later pass; null in the last one. */
+  readonly deferred: DeferredList | null;
+}
+
+/**
+ * Entries put off: deltas on a large base. The next pass takes those on one base together, so that the base is inflated once. The control
+ * word DEFERRED counts them.
+ */
+export interface DeferredList {
+  readonly entries: Uint32Array<SharedArrayBuffer>;
+  /** Key of each entry's base (pack/delta-base-cache.ts). */
+  readonly bases: Float64Array<SharedArrayBuffer>;
+  /** And its size in bytes. */
+  readonly baseSizes: Float64Array<SharedArrayBuffer>;
+}
+
 export type ToWorker =
-  { readonly type: 'run'; readonly id: number; readonly input: RunInput } | { readonly type: 'end' };
+  | { readonly type: 'begin'; readonly id: number; readonly job: Job }
+  | { readonly type: 'pass'; readonly pass: Pass }
+  | { readonly type: 'end' };
 
 export type FromWorker =
   | { readonly type: 'failed'; readonly entry: number; readonly error: ErrorJson }
-  | { readonly type: 'done'; readonly cost: WorkerCost };
+  | { readonly type: 'passed' }
+  | { readonly type: 'ended'; readonly cost: WorkerCost };

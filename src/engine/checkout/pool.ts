@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
-import type { FromWorker, RunInput, ToWorker } from './messages.ts';
+import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
 
 /**
  * Young generation of a worker's heap: what a file leaves behind (a stat value, a view) is garbage at once, and the default of up to
@@ -19,95 +19,117 @@ function workerUrl(): URL {
   return new URL(here.endsWith('.ts') ? './worker.ts' : '../worker/index.js', here);
 }
 
+/** What a pool's run came to. */
 export interface PoolResult {
   /** In the order of the workers' numbers. */
   readonly costs: readonly WorkerCost[];
-  readonly failures: ReadonlyMap<number, ErrorJson>;
   /** Why workers ended early. */
   readonly deaths: readonly string[];
 }
 
-export class WorkerPool {
-  readonly #workers: Worker[] = [];
-  readonly #ended: (string | null)[] = [];
+interface Member {
+  readonly id: number;
+  readonly worker: Worker;
+  /** Why it ended, once it has. */
+  ended: string | null;
+  startedMs: number;
+  /** Settles what the worker is being waited for: with its message, or null when it ends. */
+  waiting: ((message: FromWorker | null) => void) | null;
+}
 
-  /** Starts threads; a thread that cannot be started counts as one that died. */
+export class WorkerPool {
+  readonly #members: Member[] = [];
+  #onFailure: (entry: number, error: ErrorJson) => void = () => undefined;
+
+  /** Starts threads; one that cannot be started counts as one that died. */
   start(count: number): void {
     const url = workerUrl();
     for (let i = 0; i < count; i++) {
-      const at = this.#workers.length;
-      this.#ended[at] = null;
+      const id = this.#members.length + 1;
       const worker = new Worker(url, {
-        name: `checkout-${at + 1}`,
+        name: `checkout-${id}`,
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-        stdout: false,
-        stderr: false,
+      });
+      const member: Member = { id, worker, ended: null, startedMs: performance.now(), waiting: null };
+      worker.on('message', (message: FromWorker) => {
+        if (message.type === 'failed') this.#onFailure(message.entry, message.error);
+        else this.#settle(member, message);
       });
       worker.on('error', (error) => {
-        this.#ended[at] ??= error instanceof Error ? error.message : String(error);
+        member.ended ??= error instanceof Error ? error.message : String(error);
       });
+      // 'exit' always comes, after the last message.
       worker.on('exit', (code) => {
-        this.#ended[at] ??= `it ended with status ${code}`;
+        member.ended ??= `it ended with status ${code}`;
+        this.#settle(member, null);
       });
-      this.#workers.push(worker);
+      this.#members.push(member);
     }
   }
 
   get size(): number {
-    return this.#workers.length;
+    return this.#members.length;
   }
 
-  /** Runs the input on all workers; settles when each has ended its part or died. */
-  async run(input: RunInput): Promise<PoolResult> {
-    const failures = new Map<number, ErrorJson>();
+  /** Gives all workers the job. */
+  begin(job: Job, onFailure: (entry: number, error: ErrorJson) => void): void {
+    this.#onFailure = onFailure;
+    for (const { worker, id } of this.#members) worker.postMessage({ type: 'begin', id, job } satisfies ToWorker);
+  }
+
+  /** Runs a pass on all workers; settles when each has ended its part or died. */
+  async pass(pass: Pass): Promise<void> {
+    await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'pass', pass })));
+  }
+
+  /** Ends all workers and collects what they cost. */
+  async end(): Promise<PoolResult> {
     const deaths: string[] = [];
     const costs = await Promise.all(
-      this.#workers.map((worker, at) => this.#runOn(worker, at, input, failures, deaths)),
+      this.#members.map(async (member) => {
+        const died = member.ended;
+        const message = await this.#ask(member, { type: 'end' });
+        if (message?.type === 'ended') return message.cost;
+        deaths.push(`worker ${member.id} ended early: ${died ?? member.ended ?? 'no reason given'}`);
+        return deadWorkerCost(member);
+      }),
     );
-    return { costs, failures, deaths };
+    return { costs, deaths };
   }
 
-  /** Ends workers that got nothing to do. */
+  /** Ends workers that got nothing to do, without waiting. */
   dismiss(): void {
-    for (const worker of this.#workers) worker.postMessage({ type: 'end' } satisfies ToWorker);
+    for (const { worker, ended } of this.#members) {
+      if (ended === null) worker.postMessage({ type: 'end' } satisfies ToWorker);
+    }
   }
 
-  async #runOn(
-    worker: Worker,
-    at: number,
-    input: RunInput,
-    failures: Map<number, ErrorJson>,
-    deaths: string[],
-  ): Promise<WorkerCost> {
-    const id = at + 1;
-    const started = performance.now();
-    const cost = await new Promise<WorkerCost | null>((resolve) => {
-      if (this.#ended[at] !== null) {
-        resolve(null);
-        return;
-      }
-      worker.on('message', (message: FromWorker) => {
-        if (message.type === 'failed') failures.set(message.entry, message.error);
-        else resolve(message.cost);
-      });
-      // 'exit' always comes, after the last message.
-      worker.once('exit', () => {
-        resolve(null);
-      });
-      worker.postMessage({ type: 'run', id, input } satisfies ToWorker);
+  async #ask(member: Member, message: ToWorker): Promise<FromWorker | null> {
+    if (member.ended !== null) return null;
+    return await new Promise((resolve) => {
+      member.waiting = resolve;
+      member.worker.postMessage(message);
     });
-    if (cost !== null) return cost;
-    deaths.push(`worker ${id}: ${this.#ended[at] ?? 'it ended early'}`);
-    return {
-      id,
-      files: 0,
-      bytesWritten: 0,
-      wallMs: performance.now() - started,
-      cpuUserMs: 0,
-      cpuSystemMs: 0,
-      waitMs: 0,
-      peakMemoryBytes: 0,
-      died: true,
-    };
   }
+
+  #settle(member: Member, message: FromWorker | null): void {
+    const { waiting } = member;
+    member.waiting = null;
+    waiting?.(message);
+  }
+}
+
+/** All that is known of a worker that could not tell what it cost. */
+function deadWorkerCost(member: Member): WorkerCost {
+  return {
+    id: member.id,
+    files: 0,
+    bytesWritten: 0,
+    wallMs: performance.now() - member.startedMs,
+    cpuUserMs: 0,
+    cpuSystemMs: 0,
+    waitMs: 0,
+    peakMemoryBytes: 0,
+    died: true,
+  };
 }

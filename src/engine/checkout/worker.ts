@@ -1,22 +1,42 @@
 /**
- * Entry point of a worker thread. It starts while the manifest is still being made, and then gets one run.
+ * Entry point of a worker thread. It starts while the manifest is still being made, and then gets a job and its passes.
  */
 import { parentPort } from 'node:worker_threads';
-import type { FromWorker, ToWorker } from './messages.ts';
-import { runWorkerLoop } from './worker-loop.ts';
+import { bug } from '../errors.ts';
+import { CostMeter } from './cost-meter.ts';
+import { EntryWriter } from './entry-writer.ts';
+import type { FromWorker, Job, ToWorker } from './messages.ts';
+import { runPass } from './worker-loop.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file runs as a worker thread of parallel-checkout only');
 
-port.once('message', (message: ToWorker) => {
-  if (message.type === 'run') {
-    const send = (reply: FromWorker): void => {
-      port.postMessage(reply);
-    };
-    const cost = runWorkerLoop(message.id, message.input, (entry, error) => {
-      send({ type: 'failed', entry, error });
-    });
-    send({ type: 'done', cost });
+function send(message: FromWorker): void {
+  port?.postMessage(message);
+}
+
+let running: { readonly job: Job; readonly writer: EntryWriter; readonly meter: CostMeter } | null = null;
+
+port.on('message', (message: ToWorker) => {
+  switch (message.type) {
+    case 'begin': {
+      const { id, job } = message;
+      const writer = new EntryWriter(job, (entry, error) => {
+        send({ type: 'failed', entry, error });
+      });
+      running = { job, writer, meter: new CostMeter(id) };
+      return;
+    }
+    case 'pass':
+      if (running === null) throw bug('a pass before its job');
+      runPass(running.job, message.pass, running.writer, running.meter);
+      send({ type: 'passed' });
+      return;
+    case 'end':
+      if (running !== null) {
+        running.writer.close();
+        send({ type: 'ended', cost: running.meter.cost(running.writer) });
+      }
+      port.close();
   }
-  port.close();
 });

@@ -5,7 +5,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { inflateSync } from 'node:zlib';
 import type { Bytes } from '../bytes.ts';
-import { allocateLarge, bufferOver, freeLarge } from '../bytes.ts';
+import { bufferOver, freeLarge } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { BLOB, COMMIT, TAG, TREE } from '../pack/entry.ts';
 import { Inflater } from '../pack/inflate.ts';
@@ -29,7 +29,9 @@ export function loosePath(objectDirectory: string, hex: string): string {
 export class LooseReader {
   type = 0;
   size = 0;
-  memoryNeeded = 0;
+  /** Set by `measure`. */
+  readBytes = 0;
+  readonly streamBytes = 0;
   readonly #inflater: Inflater;
   readonly #input = new Uint8Array(INPUT_BYTES);
   #piece: Uint8Array | null = null;
@@ -84,7 +86,6 @@ export class LooseReader {
     }
     this.#headStart = this.#parseHeader(this.#head.subarray(0, filled));
     this.#headEnd = filled;
-    this.memoryNeeded = this.size > SCRATCH_BYTES ? this.size + 1 : 0;
     return true;
   }
 
@@ -111,7 +112,15 @@ export class LooseReader {
     const start = this.#parseHeader(whole);
     if (whole.length - start !== this.size) throw this.#corrupt('has another size than its header says');
     this.#whole = whole.subarray(start);
-    this.memoryNeeded = 0;
+  }
+
+  /** Reads the opened object if it fits the scratch buffer, else null. */
+  readSmall(): Bytes | null {
+    return this.size > SCRATCH_BYTES ? null : this.read();
+  }
+
+  measure(): void {
+    this.readBytes = this.size > SCRATCH_BYTES ? this.size + 1 : 0;
   }
 
   /** Reads the opened object whole; the bytes are valid until the next call. */
@@ -121,7 +130,7 @@ export class LooseReader {
     if (this.size > SCRATCH_BYTES) {
       // A declared size costs memory only as the content really comes, up to what was reserved for it.
       try {
-        this.#large = allocateLarge(this.size + 1);
+        this.#large = new Uint8Array(this.size + 1);
       } catch (error) {
         throw new CheckoutError('memory', `cannot allocate ${this.size} bytes for '${this.#path}'`, {}, error);
       }

@@ -16,10 +16,11 @@ export class ObjectReader {
   /** Set by `open`: the object's type (pack/entry.ts) and size. */
   type = 0;
   size = 0;
-  /** Set by `open`: bytes that `read` will allocate; 0 for small objects. */
-  memoryNeeded = 0;
-  /** Set by `open`: whether `stream` works without holding the object. */
-  streamable = false;
+  /** Set by `measure`: bytes that `read` and `stream` allocate. */
+  readBytes = 0;
+  streamBytes = 0;
+  /** Set by `open`: stored as it is, so that `stream` needs no memory. */
+  isPlain = false;
   readonly #packs: PackReader;
   readonly #directories: readonly string[];
   #loose: LooseReader | null = null;
@@ -58,8 +59,7 @@ export class ObjectReader {
     this.#current = this.#packs;
     this.type = this.#packs.type;
     this.size = this.#packs.size;
-    this.memoryNeeded = this.#packs.memoryNeeded;
-    this.streamable = this.#packs.streamable;
+    this.isPlain = this.#packs.isPlain;
   }
 
   /** Opens a loose object; false when there is none. */
@@ -70,16 +70,60 @@ export class ObjectReader {
       this.#current = this.#loose;
       this.type = this.#loose.type;
       this.size = this.#loose.size;
-      this.memoryNeeded = this.#loose.memoryNeeded;
-      this.streamable = true;
+      this.isPlain = true;
       return true;
     }
     return false;
   }
 
-  /** The whole object; its bytes are valid until the next call. */
+  /** The whole object if reading it takes no memory beyond the scratch buffers, else null. */
+  readSmall(): Bytes | null {
+    const bytes = this.#current.readSmall();
+    if (bytes !== null) this.size = bytes.length;
+    return bytes;
+  }
+
+  /** Finds out what reading a large object takes: sets `size`, `readBytes` and `streamBytes`. */
+  measure(): void {
+    this.#current.measure();
+    this.size = this.#current.size;
+    this.readBytes = this.#current.readBytes;
+    this.streamBytes = this.#current.streamBytes;
+  }
+
+  /** The whole object, whatever its size; its bytes are valid until the next call. */
   read(): Bytes {
-    return this.#current.read();
+    const bytes = this.#current.readSmall() ?? this.#current.read();
+    this.size = bytes.length;
+    return bytes;
+  }
+
+  /** Whether the opened object is a delta on a large base that would have to be inflated for it. */
+  get missesLargeBase(): boolean {
+    return this.#current === this.#packs && this.#packs.missesLargeBase;
+  }
+
+  /** Names the base in the pack of the opened object: equal for deltas that share it. */
+  get baseKey(): number {
+    return this.#packs.baseKey;
+  }
+
+  get baseSize(): number {
+    return this.#packs.baseSize;
+  }
+
+  /** Whether the opened object is made of what is retained. */
+  get usesRetained(): boolean {
+    return this.#current === this.#packs && this.#packs.usesRetained;
+  }
+
+  /** Bytes that are retained. */
+  get retainedBytes(): number {
+    return this.#packs.retainedBytes;
+  }
+
+  dropRetained(): void {
+    this.#packs.dropRetained();
   }
 
   /** The object in pieces, each valid during the call. */
@@ -87,7 +131,7 @@ export class ObjectReader {
     this.#current.stream(sink);
   }
 
-  /** Frees what reading a large object took. */
+  /** Frees what reading a large object took, but for what is retained. */
   finish(): void {
     this.#current.finish();
   }

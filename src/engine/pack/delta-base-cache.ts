@@ -20,6 +20,10 @@ export function cacheKey(pack: number, offset: number): number {
 
 export class DeltaBaseCache {
   readonly memory: Uint8Array;
+  /** Set by `find`: the object is memory[start, start + size). */
+  start = 0;
+  size = 0;
+  type = 0;
   readonly #slots = new Map<number, Slot>();
   /** Keys in the order of their places in the ring, oldest first. */
   #queue: Slot[] = [];
@@ -31,19 +35,25 @@ export class DeltaBaseCache {
     this.memory = new Uint8Array(capacity);
   }
 
-  get(key: number): Slot | undefined {
-    return this.#slots.get(key);
+  /** Finds an object and sets `start`, `size` and `type`. */
+  find(key: number): boolean {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return false;
+    this.start = slot.start;
+    this.size = slot.size;
+    this.type = slot.type;
+    return true;
   }
 
-  /** Copies an object in. Objects over a quarter of the ring are not kept: they would push out everything else. */
-  put(key: number, type: number, bytes: Bytes, start: number, size: number): void {
-    if (size > this.memory.length >> 2 || this.#slots.has(key)) return;
+  /** Copies an object, the first `size` bytes, in. Objects over a quarter of the ring are not kept: they would push out everything else. */
+  put(key: number, type: number, bytes: Bytes, size: number): void {
+    if (size > this.memory.length >> 3 || this.#slots.has(key)) return;
     if (this.#next + size > this.memory.length) {
       this.#evict(this.#next, this.memory.length);
       this.#next = 0;
     }
     this.#evict(this.#next, this.#next + size);
-    this.memory.set(bytes.subarray(start, start + size), this.#next);
+    this.memory.set(bytes.subarray(0, size), this.#next);
     const slot = { key, start: this.#next, size, type };
     this.#slots.set(key, slot);
     this.#queue.push(slot);

@@ -39,9 +39,17 @@ export class DeltaSizes {
   }
 }
 
+/** Where the result of a delta goes: `room` bytes can be written to `out` from `at`; `flush` makes room again. */
+interface Target {
+  out: Bytes;
+  at: number;
+  end: number;
+  readonly flush: ((target: Target) => void) | null;
+}
+
 /**
  * Runs the instructions `delta[start, end)` over `base[baseStart, baseStart + baseSize)`, writing exactly `resultSize`
- * bytes to `out` from `outStart`.
+ * bytes to the beginning of `out`.
  * @returns false when the delta is not valid
  */
 export function applyDelta(
@@ -52,19 +60,63 @@ export function applyDelta(
   start: number,
   end: number,
   out: Bytes,
-  outStart: number,
   resultSize: number,
+): boolean {
+  const target = { out, at: 0, end: resultSize, flush: null };
+  return run(base, baseStart, baseSize, delta, start, end, resultSize, target);
+}
+
+/**
+ * Like `applyDelta`, but the result passes through `piece` to `sink`, so that it need not be held.
+ * @returns false when the delta is not valid; some of the result may have been given to `sink` by then
+ */
+export function streamDelta(
+  base: Bytes,
+  baseStart: number,
+  baseSize: number,
+  delta: Bytes,
+  start: number,
+  end: number,
+  resultSize: number,
+  piece: Bytes,
+  sink: (piece: Bytes) => void,
+): boolean {
+  const target = {
+    out: piece,
+    at: 0,
+    end: piece.length,
+    flush: (full: Target): void => {
+      sink(piece.subarray(0, full.at));
+      full.at = 0;
+    },
+  };
+  if (!run(base, baseStart, baseSize, delta, start, end, resultSize, target)) return false;
+  if (target.at > 0) target.flush(target);
+  return true;
+}
+
+function run(
+  base: Bytes,
+  baseStart: number,
+  baseSize: number,
+  delta: Bytes,
+  start: number,
+  end: number,
+  resultSize: number,
+  target: Target,
 ): boolean {
   const baseBuffer = bufferOver(base);
   const deltaBuffer = bufferOver(delta);
   let cursor = start;
-  let at = outStart;
-  const outEnd = outStart + resultSize;
+  let left = resultSize;
   while (cursor < end) {
     const code = delta[cursor++] ?? 0;
+    let size: number;
+    let from: number;
+    let source: Buffer;
     if (code & 0x80) {
       let offset = 0;
-      let size = 0;
+      size = 0;
       if (code & 0x01) offset = delta[cursor++] ?? 0;
       if (code & 0x02) offset |= (delta[cursor++] ?? 0) << 8;
       if (code & 0x04) offset |= (delta[cursor++] ?? 0) << 16;
@@ -74,26 +126,37 @@ export function applyDelta(
       if (code & 0x20) size |= (delta[cursor++] ?? 0) << 8;
       if (code & 0x40) size |= (delta[cursor++] ?? 0) << 16;
       if (size === 0) size = 0x10000;
-      if (cursor > end || offset + size > baseSize || at + size > outEnd) return false;
-      const from = baseStart + offset;
-      if (size < NATIVE_COPY_BYTES) {
-        for (let i = 0; i < size; i++) out[at + i] = base[from + i] ?? 0;
-      } else {
-        baseBuffer.copy(out, at, from, from + size);
-      }
-      at += size;
+      if (cursor > end || offset + size > baseSize) return false;
+      from = baseStart + offset;
+      source = baseBuffer;
     } else if (code !== 0) {
-      if (cursor + code > end || at + code > outEnd) return false;
-      if (code < NATIVE_COPY_BYTES) {
-        for (let i = 0; i < code; i++) out[at + i] = delta[cursor + i] ?? 0;
-      } else {
-        deltaBuffer.copy(out, at, cursor, cursor + code);
-      }
+      if (cursor + code > end) return false;
+      size = code;
+      from = cursor;
+      source = deltaBuffer;
       cursor += code;
-      at += code;
     } else {
       return false; // reserved
     }
+    if (size > left) return false;
+    left -= size;
+    while (target.at + size > target.end) {
+      // Only a target with `flush` can be smaller than what is left.
+      const part = target.end - target.at;
+      source.copy(target.out, target.at, from, from + part);
+      target.at += part;
+      from += part;
+      size -= part;
+      if (target.flush === null) return false;
+      target.flush(target);
+    }
+    const { out, at } = target;
+    if (size < NATIVE_COPY_BYTES) {
+      for (let i = 0; i < size; i++) out[at + i] = source[from + i] ?? 0;
+    } else {
+      source.copy(out, at, from, from + size);
+    }
+    target.at = at + size;
   }
-  return at === outEnd;
+  return left === 0;
 }
