@@ -24,6 +24,7 @@ import { objectDirectories } from './odb/alternates.ts';
 import { ObjectDatabase } from './odb/object-database.ts';
 import { oidFromHex, oidToHex } from './oid.ts';
 import { COMMIT, TAG, typeName } from './pack/entry.ts';
+import { objectBudget } from './plan/object-budget.ts';
 import { planCheckout } from './plan/plan-checkout.ts';
 import type { Plan, PlanReason } from './plan/plan.ts';
 import { routeEngine } from './plan/route.ts';
@@ -328,6 +329,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       conversions,
       conversionList: () => conversions.conversions,
       plan: (files) => planFor(session, files, routeReasons),
+      objectBudget: (plan) => objectBudget(plan, request.memoryLimitBytes),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
       onProgress: (progress) => ports.observer.progress(progress),
       warn,

@@ -20,7 +20,6 @@ import { OID_BYTES } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
 import { cutBatches, groupFamilies } from '../plan/batches.ts';
 import type { Plan } from '../plan/plan.ts';
-import { WORKER_MEMORY_BYTES } from '../plan/workers.ts';
 import type { Progress } from '../settings.ts';
 import { createGitlinkDirectory, createLink } from '../worktree/create-link.ts';
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
@@ -56,6 +55,8 @@ export interface TreeCheckout {
   readonly conversionList: () => readonly Conversion[];
   /** Pure: the plan for this many files. */
   readonly plan: (files: number) => Plan;
+  /** Pure: bytes that large objects may take under a plan. */
+  readonly objectBudget: (plan: Plan) => number;
   readonly signal?: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly warn: (line: string) => void;
@@ -198,7 +199,7 @@ async function write(
   const job: Job = {
     tables,
     control,
-    budget: Budget.create(objectBudget(plan)),
+    budget: Budget.create(request.objectBudget(plan)),
     packs: request.odb.packs,
     objectDirectories: request.odb.directories,
     workTree: request.workTree,
@@ -306,11 +307,6 @@ function secondPass(first: Pass, control: Int32Array): Pass | null {
   Atomics.store(control, NEXT_BATCH, 0);
   Atomics.store(control, READY, count);
   return { ...families, deferred: null };
-}
-
-/** What the plan leaves for large objects once the workers have theirs. */
-function objectBudget(plan: Plan): number {
-  return Math.max(0, plan.memoryLimitBytes - plan.workers * WORKER_MEMORY_BYTES);
 }
 
 /** Makes directories and removes what is in the way, in write order, letting the workers follow. */
