@@ -4,7 +4,7 @@
 import { attributeFiles } from './config/attribute-files.ts';
 import type { Config } from './config/config.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
-import { checkoutTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
+import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
 import { indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import type { PhaseCost } from './cost.ts';
 import { CheckoutError, type ErrorJson } from './errors.ts';
@@ -291,6 +291,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       const reasons = indexNeedsGit(index);
       if (reasons.length > 0) throw new NeedsGit(reasons);
     }
+    const rootIsEmpty = isEmptyWorkTree(repository.workTree);
     const ignoreCase = config.getBool('core.ignoreCase') ?? false;
     const conversions = new AttributeConversions(
       odb,
@@ -305,12 +306,15 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         }),
       },
       ignoreCase,
-      { workTree: repository.workTree, isTracked: (path) => index !== null && indexHas(index, path) },
+      rootIsEmpty
+        ? null
+        : { workTree: repository.workTree, isTracked: (path) => index !== null && indexHas(index, path) },
     );
     const outcome = await checkoutTree({
       odb,
       treeOid: tree,
       workTree: repository.workTree,
+      rootIsEmpty,
       index,
       lock,
       rules: {

@@ -42,6 +42,8 @@ export interface TreeCheckout {
   readonly treeOid: Bytes;
   /** Absolute path of the working tree. */
   readonly workTree: string;
+  /** Nothing but .git is in it, so that nothing on disk needs to be looked at. */
+  readonly rootIsEmpty: boolean;
   /** The current index, null without one. */
   readonly index: IndexTable | null;
   /** Held by the caller; committed here on success. */
@@ -134,7 +136,7 @@ interface Prepared {
 /** Makes the manifest and the plan; starts workers as soon as it is clear that there is work for them. */
 function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const paths = new WorktreePaths(request.workTree);
-  const rootIsEmpty = isEmptyRoot(request.workTree);
+  const { rootIsEmpty } = request;
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
   const manifest = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
@@ -171,7 +173,7 @@ function firstCountWith(plan: (files: number) => Plan, workers: number): number 
 }
 
 /** Whether nothing but .git is in the working tree. */
-function isEmptyRoot(workTree: string): boolean {
+export function isEmptyWorkTree(workTree: string): boolean {
   try {
     return readdirSync(workTree).every((name) => name === '.git');
   } catch (error) {
