@@ -10,7 +10,7 @@ import { bug, CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { serializeCacheTree } from '../index/cache-tree.ts';
 import type { IndexLock } from '../index/index-lock.ts';
-import type { IndexTable } from '../index/index-table.ts';
+import { STAT, type IndexTable } from '../index/index-table.ts';
 import { IndexSkeleton } from '../index/serialize-index.ts';
 import { statToWords, type StatComparison } from '../index/stat-words.ts';
 import type { PathRules } from '../object/path-validity.ts';
@@ -21,7 +21,7 @@ import { BLOB } from '../pack/entry.ts';
 import { cutBatches, groupFamilies } from '../plan/batches.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Progress } from '../settings.ts';
-import { createGitlinkDirectory, createLink } from '../worktree/create-link.ts';
+import { createGitlinkDirectory, createLink, linkHasTarget } from '../worktree/create-link.ts';
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
@@ -382,12 +382,20 @@ function writeLater(
     const start = tables.pathOffsets[entry] ?? 0;
     const end = tables.pathOffsets[entry + 1] ?? 0;
     try {
-      if (directories.ensure(tables.directories[entry] ?? 0)) clearEntry(tables, entry, prepared.paths, request.keep);
+      const existed = directories.ensure(tables.directories[entry] ?? 0);
       let made: ReturnType<typeof createLink>;
       if (tables.modes[entry] === MODE_GITLINK) {
+        if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
         made = createGitlinkDirectory(prepared.paths.absolute(tables.pathBytes, start, end));
       } else {
         const target = readLinkTarget(request.odb, tables, entry);
+        // Stat data from the old index: the link matched them, but may have been changed in the same second.
+        const matched = tables.stats[entry * STAT_WORDS + STAT.mtimeSeconds] !== 0;
+        if (matched && linkHasTarget(prepared.paths.absolute(tables.pathBytes, start, end), target)) {
+          tables.states[entry] = State.KEPT;
+          continue;
+        }
+        if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
         const path = prepared.paths.absolute(tables.pathBytes, start, end);
         made = createLink(path, target);
         if (made === null) {

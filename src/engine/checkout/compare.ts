@@ -125,7 +125,7 @@ function stateOnDisk(
   }
   tables.stats.set(index.stats.subarray(oldAt, oldAt + STAT_WORDS), entry * STAT_WORDS);
   if (!isRacy(index.stats, oldAt, index.mtimeSeconds)) return State.KEPT;
-  // A link of the same second is simply made again; reading it would cost as much.
+  // Links are compared by the main thread, which makes them.
   return tables.modes[entry] === MODE_SYMLINK ? State.LATER : State.VERIFY;
 }
 
