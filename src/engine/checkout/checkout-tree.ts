@@ -226,7 +226,9 @@ async function write(
   }, PROGRESS_MS);
 
   const mainMeter = new CostMeter(0);
-  const mainWriter = new EntryWriter(job, onFailure);
+  const mainWriter = new EntryWriter(job, onFailure, () => {
+    mainMeter.sample();
+  });
   try {
     const removed =
       request.index === null

@@ -31,24 +31,29 @@ export class EntryWriter {
   files = 0;
   bytesWritten = 0;
   waitMs = 0;
-  peakReservedBytes = 0;
   readonly #job: Job;
   readonly #reader: ObjectReader;
   readonly #paths: WorktreePaths;
   readonly #budget: Budget;
   readonly #onFailure: (entry: number, error: ErrorJson) => void;
+  readonly #onLarge: () => void;
   #converted: Uint8Array | null = null;
   /** Units of the budget that the reader's retained base holds. */
   #retained = 0;
   /** The entry being written. */
   #current = 0;
 
-  constructor(job: Job, onFailure: (entry: number, error: ErrorJson) => void) {
+  /**
+   * @param onFailure told of each entry that could not be written
+   * @param onLarge called while a large object is held, to look at the memory that it takes
+   */
+  constructor(job: Job, onFailure: (entry: number, error: ErrorJson) => void, onLarge: () => void) {
     this.#job = job;
     this.#reader = new ObjectReader(job.packs, job.objectDirectories);
     this.#paths = new WorktreePaths(job.workTree);
     this.#budget = new Budget(job.budget);
     this.#onFailure = onFailure;
+    this.#onLarge = onLarge;
   }
 
   close(): void {
@@ -122,6 +127,7 @@ export class EntryWriter {
       const content = streams ? this.#streamed(conversion, entry) : this.#convert(conversion, reader.read(), entry);
       return this.#put(entry, verify, content);
     } finally {
+      this.#onLarge();
       reader.finish();
       if (this.#retained === 0) kept = this.#retained = Math.min(reserved, Budget.units(reader.retainedBytes));
       this.#budget.release(reserved - kept);
@@ -150,13 +156,7 @@ export class EntryWriter {
       this.waitMs += performance.now() - start;
       if (reserved === 0) return -1;
     }
-    this.#notePeak(reserved + this.#retained);
     return reserved;
-  }
-
-  #notePeak(units: number): void {
-    const bytes = Budget.bytes(units);
-    if (bytes > this.peakReservedBytes) this.peakReservedBytes = bytes;
   }
 
   /** Gives up a base that was kept for the deltas on it. To be called when other entries follow. */

@@ -21,10 +21,17 @@ port.on('message', (message: ToWorker) => {
   switch (message.type) {
     case 'begin': {
       const { id, job } = message;
-      const writer = new EntryWriter(job, (entry, error) => {
-        send({ type: 'failed', entry, error });
-      });
-      running = { job, writer, meter: new CostMeter(id) };
+      const meter = new CostMeter(id);
+      const writer = new EntryWriter(
+        job,
+        (entry, error) => {
+          send({ type: 'failed', entry, error });
+        },
+        () => {
+          meter.sample();
+        },
+      );
+      running = { job, writer, meter };
       return;
     }
     case 'pass':
