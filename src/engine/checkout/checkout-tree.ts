@@ -23,7 +23,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Progress } from '../settings.ts';
 import { createGitlinkDirectory, createLink, linkHasTarget } from '../worktree/create-link.ts';
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
-import { displayPath, WorktreePaths } from '../worktree/paths.ts';
+import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
 import { clearEntry, removeTracked } from './clear-way.ts';
 import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
@@ -140,6 +140,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
   const manifest = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
+    maxPathBytes: maxPathBytes(process.platform) - paths.rootBytes,
     conversions: request.conversions,
     // With nothing on disk every entry will be written, so threads can start while trees are read.
     ...(rootIsEmpty && many > 0

@@ -68,6 +68,8 @@ export interface ManifestOptions {
   /** Called as soon as this many entries are known, once. */
   readonly many?: { readonly entries: number; readonly notify: () => void };
   readonly maxDepth?: number;
+  /** Longest path below the working tree that can be opened by its absolute name; git works with relative ones. */
+  readonly maxPathBytes: number;
 }
 
 /**
@@ -199,6 +201,9 @@ class ManifestBuilder {
     const pathStart = tables.pathOffsets[entry] ?? 0;
     const nameLength = cursor.nameEnd - cursor.nameStart;
     const pathEnd = pathStart + prefixLength + nameLength;
+    if (pathEnd - pathStart > this.#options.maxPathBytes) {
+      this.#needsGit.add('a path is too long to be opened by its absolute name');
+    }
     if (pathEnd > tables.pathBytes.length) growPaths(tables, pathStart, prefixLength + nameLength);
     const { pathBytes } = tables;
     const prefix = this.#prefix;

@@ -4,6 +4,12 @@
 import type { Bytes } from '../bytes.ts';
 import { displayBytes } from '../bytes.ts';
 
+/** Longest path that a system call takes, without its NUL: limits.h of the platforms; Windows has its own rules. */
+export function maxPathBytes(platform: NodeJS.Platform): number {
+  if (platform === 'win32') return 32_767;
+  return platform === 'linux' ? 4095 : 1023;
+}
+
 /** Builds absolute paths in one buffer. A path it returns is valid until the next call. */
 export class WorktreePaths {
   readonly root: string;
@@ -17,6 +23,11 @@ export class WorktreePaths {
     this.#rootLength = bytes.length;
     this.#buffer = Buffer.alloc(bytes.length + 4096);
     bytes.copy(this.#buffer);
+  }
+
+  /** Bytes of the root with its slash. */
+  get rootBytes(): number {
+    return this.#rootLength;
   }
 
   /** The absolute path of path[start, end). */
