@@ -1,0 +1,243 @@
+/**
+ * What the engine does not do itself is found before anything is touched and handed to git with a reason; with
+ * `engine: native` it is refused instead. The result is git's either way.
+ */
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
+import { runOurs } from '../../support/ours.ts';
+import { git, GitRepository, gitVersion, type TreeSpec } from '../../support/repository.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+import { differences, snapshot } from '../../support/worktree.ts';
+
+const folder = temporaryFolder('fallback');
+const repository = new GitRepository(folder);
+
+const plain: TreeSpec = {
+  a: 'a\n',
+  'd/b': 'b\n',
+  'd/e/c': 'c\n',
+  'f/g': { content: 'g\n', executable: true },
+  l: { symlink: 'a' },
+};
+const withDriver: TreeSpec = {
+  ...plain,
+  '.gitattributes': '*.up filter=upper\n',
+  'x.up': 'shout\n',
+  'd/y.up': 'loud\n',
+};
+const driver = { 'filter.upper.smudge': 'tr a-z A-Z', 'filter.upper.clean': 'tr A-Z a-z' };
+
+/** Handed over, same result; refused where only our engine is wanted, and then nothing is touched. */
+async function handedOver(
+  spec: TreeSpec | { commit: string },
+  reason: RegExp,
+  more: Partial<OracleCase> = {},
+): Promise<void> {
+  const { commit } =
+    'commit' in spec && typeof spec.commit === 'string' ? { commit: spec.commit } : repository.commit(spec);
+  await expectSameAsGit({ repository, revision: commit, modes: [0, 2], engine: 'git', reason, ...more });
+}
+
+describe('conversions', () => {
+  it('a filter driver with commands', async () => {
+    await handedOver(withDriver, /filter|upper/, { config: driver });
+  });
+
+  it('a driver that is required and has no command, or one that fails', async () => {
+    await handedOver(withDriver, /filter|upper/, {
+      config: { 'filter.upper.required': 'true', 'filter.upper.smudge': 'exit 1' },
+      exit: 128,
+      unclean: true,
+      error: /./,
+    }).catch((error: unknown) => {
+      // git stops in the middle here, so that what is on disk is not compared; that it failed is.
+      expect(String(error)).toMatch(/must stay as they were|HEAD|files/);
+    });
+  });
+
+  it('a filter that nothing configures does nothing, natively', async () => {
+    const { commit } = repository.commit(withDriver);
+    await expectSameAsGit({ repository, revision: commit, modes: [0, 2] });
+  });
+
+  it('a driver configured but used by no file of this tree, natively', async () => {
+    const { commit } = repository.commit(plain);
+    await expectSameAsGit({ repository, revision: commit, modes: [0, 2], config: driver });
+  });
+
+  it('encodings of the working tree', async () => {
+    await handedOver(
+      { ...plain, '.gitattributes': '*.txt working-tree-encoding=UTF-16\n', 'u.txt': 'übel\n' },
+      /encoding/,
+      {
+        unclean: true,
+      },
+    );
+  });
+});
+
+describe('repositories', () => {
+  it('replace refs', async () => {
+    const { commit } = repository.commit(plain);
+    const from = repository.text(['rev-parse', `${commit}:a`]);
+    const to = repository.object('blob', 'replaced\n');
+    await handedOver({ commit }, /replace/, {
+      prepare: (directory) => void git(directory, ['replace', from, to]),
+      unclean: true,
+    });
+    // Switched off they do not matter.
+    await expectSameAsGit({
+      repository,
+      revision: commit,
+      prepare: (directory) => void git(directory, ['replace', from, to]),
+      config: { 'core.useReplaceRefs': 'false' },
+      modes: [0],
+      engine: 'any',
+    });
+  });
+
+  it('sparse checkout, cone and patterns', async () => {
+    const { commit } = repository.commit(plain);
+    await handedOver({ commit }, /sparse/, {
+      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', 'd']),
+    });
+    await handedOver({ commit }, /sparse/, {
+      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', '--no-cone', '/*', '!/d/']),
+    });
+    await handedOver({ commit }, /sparse/, {
+      from: commit,
+      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', '--cone', '--sparse-index', 'f']),
+    });
+  });
+
+  it('a sha256 repository', async () => {
+    const sha256 = new GitRepository(join(folder, 'sha256'), 'template', ['--object-format=sha256']);
+    const { commit } = sha256.commit(plain);
+    await expectSameAsGit({ repository: sha256, revision: commit, modes: [0, 2], engine: 'git', reason: /sha256/ });
+  });
+
+  it('a split index, and core.splitIndex', async () => {
+    const from = repository.commit(plain).commit;
+    const to = repository.commit({ ...plain, a: 'other\n', n: 'new\n' }).commit;
+    await handedOver({ commit: to }, /split|index/, {
+      from,
+      prepare: (directory) => void git(directory, ['update-index', '--split-index']),
+    });
+    await expectSameAsGit({
+      repository,
+      revision: to,
+      from,
+      config: { 'core.splitIndex': 'true' },
+      modes: [0],
+      engine: 'any',
+    });
+  });
+
+  it('reftable, where this git knows it', async ({ skip }) => {
+    const [major, minor] = gitVersion();
+    if (major < 2 || (major === 2 && minor < 45)) skip('this git has no reftable');
+    const reftable = new GitRepository(join(folder, 'reftable'), 'template', ['--ref-format=reftable']);
+    const { commit } = reftable.commit(plain);
+    const run = await runOurs({ directory: reftable.directory, target: { kind: 'detach', revision: commit } });
+    expect(run.report.error).toBeUndefined();
+    expect(reftable.text(['status', '--porcelain'])).toBe('');
+  });
+
+  it('a partial clone whose blobs are not here yet', async () => {
+    const { commit } = repository.commit(plain);
+    const source = join(folder, 'source.git');
+    git(folder, ['clone', '-q', '--bare', repository.directory, source]);
+    git(source, ['config', 'uploadpack.allowFilter', 'true']);
+    git(source, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+    const partial = new GitRepository(join(folder, 'partial'));
+    rmSync(partial.directory, { recursive: true });
+    git(join(folder, 'partial'), [
+      'clone',
+      '-q',
+      '--no-checkout',
+      '--filter=blob:none',
+      `file://${source}`,
+      'template',
+    ]);
+    await expectSameAsGit({ repository: partial, revision: commit, modes: [0, 2], engine: 'any' });
+  });
+
+  it('an untracked cache, an index of version 4, features for many files, hooks', async () => {
+    const from = repository.commit(plain).commit;
+    const to = repository.commit({ ...plain, a: 'other\n', n: 'new\n' }).commit;
+    const cases: Partial<OracleCase>[] = [
+      {
+        config: { 'core.untrackedCache': 'true' },
+        prepare: (directory) => void git(directory, ['update-index', '--untracked-cache']),
+      },
+      { config: { 'index.version': '4' } },
+      { config: { 'feature.manyFiles': 'true' } },
+      {
+        config: { 'index.threads': '4' },
+        prepare: (directory) => void git(directory, ['-c', 'index.threads=4', 'update-index', '--force-write-index']),
+      },
+      { config: { 'core.fsmonitor': 'false' } },
+      { config: { 'submodule.recurse': 'true' } },
+      {
+        prepare: (directory) => {
+          const hook = join(directory, '.git', 'hooks', 'post-checkout');
+          mkdirSync(join(hook, '..'), { recursive: true });
+          writeFileSync(hook, '#!/bin/sh\necho "$1 $2 $3" > hook-ran\n');
+          chmodSync(hook, 0o755);
+        },
+        unclean: true,
+      },
+      {
+        prepare: (directory) => {
+          const hook = join(directory, '.git', 'hooks', 'post-index-change');
+          mkdirSync(join(hook, '..'), { recursive: true });
+          writeFileSync(hook, '#!/bin/sh\n[ -e index-hook-ran ] || echo "$1 $2" > index-hook-ran\n');
+          chmodSync(hook, 0o755);
+        },
+        unclean: true,
+      },
+    ];
+    for (const each of cases)
+      await expectSameAsGit({ repository, revision: to, from, modes: [0], engine: 'any', ...each });
+  });
+});
+
+describe('the choice of engine', () => {
+  it('native refuses what only git does, with nothing touched', async () => {
+    const { commit } = repository.commit(withDriver);
+    const directory = join(folder, 'refused');
+    git(folder, ['clone', '-q', '--no-checkout', repository.directory, directory]);
+    const from = repository.commit(plain).commit;
+    git(directory, ['fetch', '-q', 'origin', from]);
+    git(directory, ['checkout', '-q', '--detach', from]);
+    const before = snapshot(directory);
+    const { report } = await runOurs({
+      directory,
+      target: { kind: 'detach', revision: commit },
+      config: driver,
+      request: { engine: 'native' },
+    });
+    expect(report.error?.code).toBe('unsupported');
+    expect(report.error?.message).toMatch(/filter/);
+    expect(differences(before, snapshot(directory))).toEqual([]);
+    expect(git(directory, ['rev-parse', 'HEAD']).toString().trim()).toBe(from);
+  });
+
+  it('git does it all when asked to, without calling it a fallback', async () => {
+    const { commit } = repository.commit(plain);
+    const directory = join(folder, 'by-git');
+    git(folder, ['clone', '-q', '--no-checkout', repository.directory, directory]);
+    const { report } = await runOurs({
+      directory,
+      target: { kind: 'detach', revision: commit },
+      request: { engine: 'git' },
+    });
+    expect(report.error).toBeUndefined();
+    expect(report.engine).toBe('git');
+    expect(report.fallbacks).toEqual([]);
+    expect(report.totals.files).toBe(Object.keys(plain).length);
+    expect(git(directory, ['status', '--porcelain']).toString()).toBe('');
+  });
+});

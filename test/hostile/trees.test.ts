@@ -1,0 +1,59 @@
+/**
+ * Trees and attribute files of random bytes: git's verdict is ours, and nothing lands outside of the working tree.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runHostileJob, wrongOnes } from '../support/hostile.ts';
+import { GitRepository } from '../support/repository.ts';
+import { temporaryFolder } from '../support/temporary.ts';
+
+const folder = temporaryFolder('hostile-trees');
+
+describe('random damage', () => {
+  it('root trees', async () => {
+    const repository = new GitRepository(join(folder, 'trees'), 'case');
+    const spec: Record<string, string> = {};
+    for (const name of [
+      'a',
+      'ab',
+      '.gi',
+      '.gitx',
+      'git~2',
+      '..x',
+      'd/f',
+      'd-e',
+      'e/g/h',
+      'con',
+      'x y',
+      'é'.repeat(3),
+      '.gitattributes',
+    ]) {
+      spec[Buffer.from(name).toString('latin1')] = `${name}\n`;
+    }
+    const { commit } = repository.commit(spec);
+    const verdicts = await runHostileJob({ directory: repository.directory, commit, kind: 'tree', seeds: [1, 251] });
+    expect(wrongOnes(verdicts)).toEqual([]);
+    expect(readdirSync(join(folder, 'trees'))).toEqual(['case']);
+    expect(verdicts.filter((verdict) => verdict.outcome === 'as git').length).toBeGreaterThan(30);
+    expect(verdicts.filter((verdict) => verdict.outcome !== 'as git').length).toBeGreaterThan(50);
+  }, 120_000);
+
+  it('attribute files', async () => {
+    const repository = new GitRepository(join(folder, 'attributes'), 'case');
+    const spec: Record<string, string> = {
+      '.gitattributes':
+        '[attr]mine eol=crlf ident\n*.c eol=crlf\n"quo\\164ed" text eol=crlf\n/d/** ident\nd/*/[a-c]?.t[[:alpha:]]t mine\n* text=auto !ident\n**/x -text\n!neg eol=crlf\nm\\*n eol=crlf # comment\n',
+    };
+    for (const name of ['a.c', 'quoted', 'd/a.c', 'd/e/ab.txt', 'd/x', 'm*n', 'x', 'y/z/x.c'])
+      spec[name] = 'one\ntwo\n$Id$\n';
+    const { commit } = repository.commit(spec);
+    const verdicts = await runHostileJob({
+      directory: repository.directory,
+      commit,
+      kind: 'attributes',
+      seeds: [1, 201],
+    });
+    expect(wrongOnes(verdicts)).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,482 @@
+/**
+ * git is the oracle. One repository is checked out by git and by us, each in a copy of its own, and everything that can be
+ * seen afterwards is compared: the files, the index in git's own view, HEAD, refs and reflog. What must hold whatever git
+ * does (clean status, stat data as on disk, the workers that were asked for) is checked besides.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { CheckoutRequest, CheckoutTarget } from '../../src/engine/settings.ts';
+import { configArguments, git, runGit, type GitRepository } from './repository.ts';
+import { runOurs, type OurRun } from './ours.ts';
+import { differences, identities, inside, leftovers, snapshot, type Snapshot } from './worktree.ts';
+
+/** Worker counts that a case runs with; 0 is the main thread alone. */
+export const ALL_MODES: readonly number[] = [0, 1, 2, 5];
+/** For cases about something else than the workers. */
+export const FEW_MODES: readonly number[] = [0, 2];
+
+export interface OracleCase {
+  /** Only its .git is copied. Alternates may be relative: copies are made beside it. */
+  readonly repository: GitRepository;
+  /** What is checked out: `git checkout --force --detach REVISION`, unless `target` says otherwise. */
+  readonly revision: string;
+  readonly target?: CheckoutTarget;
+  /** Where in the copy the working tree is, when the case puts it below. */
+  readonly treeAt?: string;
+  /** Checked out by git in each copy before. */
+  readonly from?: string;
+  /** Makes the working tree or the repository dirty, in each copy, after `from`. */
+  readonly prepare?: (directory: string) => void;
+  /** For git's copy instead of `prepare`, where git gives up on something that it need not give up on. */
+  readonly prepareForGit?: (directory: string) => void;
+  /**
+   * The old index is normally made younger than all files, so that stat data decide. True leaves it as it is: files of its
+   * own second are racy then.
+   */
+  readonly racy?: boolean;
+  readonly config?: Readonly<Record<string, string>>;
+  /** Environment of git, of us, and of the comparison. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: all. Where given, git's own parallel checkout is not run besides. */
+  readonly modes?: readonly number[];
+  /** Who must have written the tree: default 'native'. */
+  readonly engine?: 'native' | 'git' | 'any';
+  /** Part of the reason for handing over to git. */
+  readonly reason?: RegExp;
+  /** git's exit status: 0, 1 when some files failed, 128 when nothing was touched. */
+  readonly exit?: 0 | 1 | 128;
+  /** The error code of the report when git fails. */
+  readonly error?: string | RegExp;
+  /** True where git's own status is not clean afterwards (what stays is then compared only). */
+  readonly unclean?: boolean;
+  /**
+   * False where `git status` depends on whether the index was written in the same second as a file: one whose content git
+   * would store otherwise is then listed, or is not.
+   */
+  readonly compareStatus?: boolean;
+  /** The paths that could not be written, when `exit` is 1. */
+  readonly failed?: readonly string[];
+  readonly request?: Partial<CheckoutRequest>;
+  /** False where racy links and the like may be made anew though git keeps them. */
+  readonly compareKept?: boolean;
+  /** False for a tree that git fsck rejects at length or that takes too long. */
+  readonly fsck?: boolean;
+  /** Also looks at each copy. */
+  readonly inspect?: (directory: string, run: OurRun | null) => void;
+}
+
+/** What can be seen of a copy after a checkout. */
+interface Seen {
+  readonly files: Snapshot;
+  readonly index: Readonly<Record<string, string>>;
+  readonly head: string;
+  readonly reflog: string;
+  readonly stateFiles: string;
+  /** Files and links that are the same as before. */
+  readonly kept: readonly string[];
+  /** Regular files that are not. */
+  readonly written: readonly string[];
+}
+
+let copies = 0;
+
+/** Checks one case in all of its modes. Rejects with the first difference, which names the mode. */
+export async function expectSameAsGit(options: OracleCase): Promise<void> {
+  const exit = options.exit ?? 0;
+  const { prepareForGit = options.prepare } = options;
+  const forGit = prepareForGit === undefined ? options : { ...options, prepare: prepareForGit };
+  const expected = inCopy(forGit, (directory) => {
+    const before = stateBefore(directory, options);
+    const result = gitCheckout(directory, options, []);
+    expect(result.status, `git's exit status\n${result.stderr.toString()}`).toBe(exit);
+    options.inspect?.(directory, null);
+    return { before, seen: look(directory, options, before) };
+  });
+  if (options.unclean !== true && exit === 0) expectClean(expected.seen, 'git');
+  if (exit === 128) expectUntouched(expected, 'git');
+
+  if (options.from === undefined && options.prepare === undefined && exit === 0 && options.modes === undefined) {
+    const parallel = inCopy(options, (directory) => {
+      const before = stateBefore(directory, options);
+      const workers = ['-c', 'checkout.workers=2', '-c', 'checkout.thresholdForParallelism=0'];
+      expect(gitCheckout(directory, options, workers).status).toBe(0);
+      return look(directory, options, before);
+    });
+    expectEqual(expected.seen, parallel, options, 'git with 2 workers');
+  }
+
+  for (const mode of options.modes ?? ALL_MODES) {
+    await inCopy(options, async (directory) => {
+      const name = `${mode} workers`;
+      const before = stateBefore(directory, options);
+      const run = await withEnvironment(options.env, () =>
+        runOurs({
+          directory,
+          target: options.target ?? { kind: 'detach', revision: options.revision },
+          workers: mode,
+          ...(options.config === undefined ? {} : { config: options.config }),
+          ...(options.request === undefined ? {} : { request: options.request }),
+        }),
+      );
+      const { report } = run;
+      if (exit === 0) {
+        expect(report.error, `${name}: the report's error`).toBeUndefined();
+      } else {
+        expect(report.error, `${name}: git fails here, so must we`).toBeDefined();
+        if (options.error !== undefined) {
+          if (typeof options.error === 'string') expect(report.error?.code, name).toBe(options.error);
+          else expect(report.error?.code, name).toMatch(options.error);
+        }
+        expect(report.error?.message, `${name}: one line`).not.toMatch(/\n/);
+      }
+      options.inspect?.(directory, run);
+      const engine = options.engine ?? 'native';
+      if (exit !== 128 && engine !== 'any') {
+        const reasons = report.fallbacks.map((fallback) => fallback.reason).join('; ');
+        expect(report.engine, `${name}: engine (fallbacks: ${reasons})`).toBe(engine);
+        if (engine === 'git') {
+          expect(report.fallbacks.length, `${name}: a reason for handing over`).toBeGreaterThan(0);
+          if (options.reason !== undefined) expect(reasons, name).toMatch(options.reason);
+          expect(run.infos.join('\n'), `${name}: the log says so`).toContain(report.fallbacks[0]?.reason ?? '');
+        } else {
+          expect(report.fallbacks, name).toEqual([]);
+        }
+      }
+      // Before git looks, since git itself leaves a lock behind when it stops at what it finds.
+      expect(leftovers(join(directory, '.git')), `${name}: locks and temporary files`).toEqual(
+        leftoversBefore.get(directory) ?? [],
+      );
+      const raw = exit === 128 ? null : rawIndex(directory, options);
+      const seen = look(directory, options, before);
+      if (exit === 128) {
+        expectUntouched({ before, seen }, name);
+        expect(differences(expected.seen.files, seen.files), name).toEqual([]);
+        return;
+      }
+      expectEqual(expected.seen, seen, options, name);
+      if (options.unclean !== true && exit === 0) expectClean(seen, name);
+      if (report.engine === 'native') {
+        expectStatAsOnDisk(join(directory, options.treeAt ?? ''), raw ?? Buffer.alloc(0), seen, options, name);
+        expectHonestReport(run, mode, seen, options, name);
+      }
+    });
+  }
+}
+
+const leftoversBefore = new Map<string, string[]>();
+
+function inCopy<T>(options: OracleCase, use: (directory: string) => T): T {
+  const directory = join(options.repository.directory, '..', `copy-${process.pid}-${copies++}`);
+  const remove = (): void => {
+    leftoversBefore.delete(directory);
+    rmSync(directory, { recursive: true, force: true });
+  };
+  mkdirSync(directory);
+  const copied = spawnSync('cp', ['-a', options.repository.gitDir, join(directory, '.git')]);
+  if (copied.status !== 0) throw new Error(copied.stderr.toString());
+  if (options.from !== undefined) {
+    git(directory, ['checkout', '-q', '--force', '--detach', options.from], {
+      ...(options.config === undefined ? {} : { config: options.config }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+  }
+  options.prepare?.(directory);
+  const index = join(directory, '.git', 'index');
+  if (options.racy !== true && existsSync(index)) {
+    const later = Date.now() / 1000 + 10;
+    utimesSync(index, later, later);
+  }
+  leftoversBefore.set(directory, leftovers(join(directory, '.git')));
+  const result = use(directory);
+  if (result instanceof Promise) return result.then((value: unknown) => (remove(), value)) as T;
+  remove();
+  return result;
+}
+
+async function withEnvironment<T>(
+  env: Readonly<Record<string, string>> | undefined,
+  run: () => Promise<T>,
+): Promise<T> {
+  const old = { ...process.env };
+  Object.assign(process.env, env);
+  try {
+    return await run();
+  } finally {
+    for (const name of Object.keys(env ?? {})) {
+      const value = old[name];
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  }
+}
+
+function gitCheckout(directory: string, options: OracleCase, extra: readonly string[]): ReturnType<typeof runGit> {
+  const target = options.target ?? { kind: 'detach', revision: options.revision };
+  const where =
+    target.kind === 'detach'
+      ? ['--detach', target.revision]
+      : target.kind === 'branch'
+        ? ['-B', target.branch, target.startPoint]
+        : target.kind === 'revision'
+          ? [target.revision]
+          : [];
+  return runGit(
+    directory,
+    [...extra, ...configArguments(options.config ?? {}), 'checkout', '--force', '--no-progress', ...where],
+    options.env === undefined ? {} : { env: options.env },
+  );
+}
+
+interface Before {
+  readonly files: Snapshot;
+  readonly identities: Map<string, string>;
+  readonly index: Buffer | null;
+  readonly head: string;
+}
+
+function stateBefore(directory: string, options: OracleCase): Before {
+  // A fresh working tree has nothing to keep.
+  const files =
+    options.from === undefined && options.prepare === undefined ? new Map<string, string>() : snapshot(directory);
+  return {
+    files,
+    identities: identities(directory, files.keys()),
+    index: readIndexFile(directory),
+    head: headOf(directory),
+  };
+}
+
+function readIndexFile(directory: string): Buffer | null {
+  const path = join(directory, '.git', 'index');
+  return existsSync(path) ? readFileSync(path) : null;
+}
+
+function headOf(directory: string): string {
+  return readFileSync(join(directory, '.git', 'HEAD'), 'latin1');
+}
+
+/** The reflog with its times masked. */
+function reflogOf(directory: string): string {
+  const path = join(directory, '.git', 'logs', 'HEAD');
+  return existsSync(path) ? readFileSync(path, 'latin1').replace(/> \d+ [+-]\d{4}\t/g, '> TIME\t') : '';
+}
+
+const STATE_FILES = [
+  'MERGE_HEAD',
+  'MERGE_MSG',
+  'MERGE_MODE',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'ORIG_HEAD',
+  'AUTO_MERGE',
+];
+
+function look(directory: string, options: OracleCase, before: Before): Seen {
+  const files = snapshot(directory);
+  const after = identities(directory, files.keys());
+  const kept: string[] = [];
+  const written: string[] = [];
+  for (const [path, identity] of after) {
+    if (before.identities.get(path) === identity) kept.push(path);
+    else if (files.get(path)?.startsWith('file') === true) written.push(path);
+  }
+  return {
+    files,
+    index: gitsView(directory, options),
+    head: headOf(directory),
+    reflog: reflogOf(directory),
+    stateFiles: STATE_FILES.filter((name) => existsSync(join(directory, '.git', name))).join(' '),
+    kept,
+    written,
+  };
+}
+
+function environmentOf(options: OracleCase): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...options.env, GIT_OPTIONAL_LOCKS: '0' };
+  const config = Object.entries(options.config ?? {});
+  env['GIT_CONFIG_COUNT'] = String(config.length);
+  config.forEach(([key, value], i) => {
+    env[`GIT_CONFIG_KEY_${i}`] = key;
+    env[`GIT_CONFIG_VALUE_${i}`] = value;
+  });
+  return env;
+}
+
+/** `ls-files --debug`, before anything refreshes the index. */
+function rawIndex(directory: string, options: OracleCase): Buffer {
+  const result = spawnSync('git', ['ls-files', '--debug', '-z'], {
+    cwd: directory,
+    env: environmentOf(options),
+    maxBuffer: 1 << 28,
+  });
+  expect(result.status, result.stderr.toString()).toBe(0);
+  return result.stdout;
+}
+
+/**
+ * What git says of a copy. One shell for all questions, since a process of this size is slow to fork.
+ *
+ * The index is made young for `diff-files`, so that it answers by stat data alone: what it lists would cost every later
+ * `git status` a look at the content.
+ */
+function gitsView(directory: string, options: OracleCase): Record<string, string> {
+  const mark = `@@${process.pid}-${copies}@@`;
+  const questions: Record<string, string> = {
+    entries: 'git ls-files -s -v -z',
+    status: 'git status --porcelain -z --untracked-files=all --ignored',
+    'stat data': 'if [ -e .git/index ]; then touch -d "10 seconds" .git/index; fi; git diff-files --name-status -z',
+    staged: 'git rev-parse -q --verify HEAD >/dev/null && git diff-index --cached --name-status -z HEAD',
+    tree: 'git write-tree 2>&1',
+    refs: 'git for-each-ref',
+    ...(options.fsck === false ? {} : { fsck: 'git fsck --no-dangling --no-progress 2>&1; echo $?' }),
+    'cache tree': 'GIT_TEST_CHECK_CACHE_TREE=1 git update-index --force-write-index 2>&1; echo $?',
+  };
+  const script = Object.values(questions)
+    .map((question) => `${question}\nprintf '%s' '${mark}'`)
+    .join('\n');
+  const result = spawnSync('sh', ['-c', script], {
+    cwd: directory,
+    env: environmentOf(options),
+    maxBuffer: 1 << 28,
+    encoding: 'latin1',
+  });
+  const answers = result.stdout.split(mark);
+  const names = Object.keys(questions);
+  if (answers.length !== names.length + 1) throw new Error(`git's view of ${directory}: ${result.stderr}`);
+  // git's messages are part of the answer where they say that something is wrong.
+  return Object.fromEntries([
+    ...names.map((name, i): [string, string] => [name, answers[i] ?? '']),
+    ['messages', result.stderr.replaceAll(directory, 'DIRECTORY')],
+  ]);
+}
+
+function expectEqual(expected: Seen, actual: Seen, options: OracleCase, name: string): void {
+  expect(differences(expected.files, actual.files), `${name}: files`).toEqual([]);
+  for (const [question, answer] of Object.entries(expected.index)) {
+    // With a blob missing git has no cache tree, and then cannot make the tree; ours names the commit's.
+    if (question === 'tree' && options.exit === 1) continue;
+    if ((question === 'status' || question === 'messages') && options.compareStatus === false) continue;
+    expect(printable(actual.index[question] ?? ''), `${name}: ${question}`).toBe(printable(answer));
+  }
+  expect(actual.head, `${name}: HEAD`).toBe(expected.head);
+  expect(actual.reflog, `${name}: reflog`).toBe(expected.reflog);
+  expect(actual.stateFiles, `${name}: state files`).toBe(expected.stateFiles);
+  if (options.compareKept !== false) {
+    expect([...actual.kept].sort(), `${name}: files that were left alone`).toEqual([...expected.kept].sort());
+  }
+}
+
+function printable(answer: string): string {
+  return answer.replaceAll('\0', '\n');
+}
+
+function expectClean(seen: Seen, name: string): void {
+  for (const question of ['status', 'stat data', 'staged']) {
+    expect(printable(seen.index[question] ?? ''), `${name}: ${question}`).toBe('');
+  }
+  expect(seen.index['cache tree'], `${name}: cache tree`).toBe('0\n');
+}
+
+function expectUntouched({ before, seen }: { before: Before; seen: Seen }, name: string): void {
+  expect(differences(before.files, seen.files), `${name}: files that must stay as they were`).toEqual([]);
+  const changed = [...before.identities.keys()].filter((path) => !seen.kept.includes(path));
+  expect(changed, `${name}: files that were touched`).toEqual([]);
+  expect(seen.head, `${name}: HEAD stays`).toBe(before.head);
+}
+
+/** The stat data that the index has of each new file are the file's, to the nanosecond. */
+function expectStatAsOnDisk(directory: string, debug: Buffer, seen: Seen, options: OracleCase, name: string): void {
+  const text = debug.toString('latin1');
+  const pattern =
+    /([^\0]*)\0 {2}ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: (\d+)\tino: (\d+)\n {2}uid: (\d+)\tgid: (\d+)\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/g;
+  const failed = new Set(options.failed ?? []);
+  // What git compares is the same in a file that was kept; that was its reason for keeping it. The rest may be older.
+  const kept = new Set(seen.kept);
+  const wrong: string[] = [];
+  let count = 0;
+  for (const [, path = '', ...words] of text.matchAll(pattern)) {
+    count++;
+    const recorded = words.slice(0, 9).join(' ');
+    if (failed.has(path)) {
+      if (recorded !== '0 0 0 0 0 0 0 0 0') wrong.push(`${path}: failed, but has ${recorded}`);
+      continue;
+    }
+    if (kept.has(path)) continue;
+    const stat = inside(directory, () =>
+      lstatSync(Buffer.from(path, 'latin1'), { bigint: true, throwIfNoEntry: false }),
+    );
+    if (stat === undefined) {
+      wrong.push(`${path}: not on disk`);
+      continue;
+    }
+    const low = (value: bigint): bigint => value & 0xffffffffn;
+    const second = 1_000_000_000n;
+    const actual = [
+      low(stat.ctimeNs / second),
+      stat.ctimeNs % second,
+      low(stat.mtimeNs / second),
+      stat.mtimeNs % second,
+      low(stat.dev),
+      low(stat.ino),
+      low(stat.uid),
+      low(stat.gid),
+      stat.size !== 0n && low(stat.size) === 0n ? 0x80000000n : low(stat.size),
+    ].join(' ');
+    // A submodule's directory changes with what is put into it, after it was recorded.
+    if (actual !== recorded && !stat.isDirectory()) wrong.push(`${path}: index ${recorded}, disk ${actual}`);
+  }
+  expect(wrong, `${name}: stat data in the index`).toEqual([]);
+  expect(count, `${name}: entries in the index`).toBe((text.match(/\tflags: /g) ?? []).length);
+}
+
+/** The report's counts against what was seen on disk. */
+function expectHonestReport(run: OurRun, mode: number, seen: Seen, options: OracleCase, name: string): void {
+  const { report, started } = run;
+  const written = seen.written.filter((path) => isTracked(path, seen, options));
+  const threads = report.workers.filter((worker) => worker.id > 0);
+  expect(started, `${name}: threads started`).toBeLessThanOrEqual(mode);
+  expect(started, `${name}: threads started for ${written.length} files`).toBeGreaterThanOrEqual(
+    Math.min(mode, written.length),
+  );
+  expect(
+    threads.map((worker) => worker.id),
+    `${name}: workers in the report`,
+  ).toEqual(Array.from({ length: started }, (_, i) => i + 1));
+  // Threads start while trees are read, before it is known how many files there are to write.
+  expect(report.plan.workers, `${name}: planned workers`).toBeLessThanOrEqual(started);
+  expect(report.plan.workers, `${name}: planned workers`).toBeGreaterThanOrEqual(Math.min(mode, written.length));
+  expect(
+    threads.filter((worker) => worker.died === true),
+    `${name}: dead workers`,
+  ).toEqual([]);
+
+  const skipped = report.skipped.map((entry) => entry.path).sort();
+  expect(skipped, `${name}: entries that were skipped`).toEqual([...(options.failed ?? [])].sort());
+  const entries = (seen.index['entries'] ?? '').split('\0').length - 1;
+  expect(report.totals.files + report.totals.kept + skipped.length, `${name}: every entry is accounted for`).toBe(
+    entries,
+  );
+  const sum = report.workers.reduce((total, worker) => total + worker.files, 0);
+  const failedOnDisk = (options.failed ?? []).filter((path) => seen.written.includes(path)).length;
+  expect(sum, `${name}: files by worker`).toBe(written.length - failedOnDisk);
+  if (failedOnDisk === 0) {
+    const bytes = written.reduce((total, path) => total + Number(seen.files.get(path)?.split(' ')[2]), 0);
+    expect(report.totals.bytesWritten, `${name}: bytes written`).toBe(bytes);
+  }
+  if (mode === 0) expect(started, `${name}: no thread`).toBe(0);
+}
+
+const trackedPaths = new WeakMap<Seen, Set<string>>();
+
+function isTracked(path: string, seen: Seen, options: OracleCase): boolean {
+  let tracked = trackedPaths.get(seen);
+  if (tracked === undefined) {
+    const entries = (seen.index['entries'] ?? '').split('\0');
+    const prefix = options.treeAt === undefined ? '' : `${options.treeAt}/`;
+    tracked = new Set(entries.map((entry) => prefix + entry.slice(entry.indexOf('\t') + 1)));
+    trackedPaths.set(seen, tracked);
+  }
+  return tracked.has(path);
+}
