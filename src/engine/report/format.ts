@@ -2,6 +2,7 @@
  * Numbers and foreign text in the form that people read, in one place, so that a size looks the same in the terminal, an
  * annotation and the job summary. Not locale-aware on purpose: a log must not change with the machine that wrote it.
  */
+import type { Plan } from '../plan/plan.ts';
 import type { WorkerCost } from '../cost.ts';
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
@@ -38,6 +39,13 @@ export function formatCount(count: number): string {
 /** '1 file', '2 files'. */
 export function plural(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** What a plan comes to: 'Plan: 2 workers, memory limit 4.29 GB'. Lanes are named where there are several. */
+export function planSentence(plan: Plan): string {
+  const workers = plan.workers === 0 ? 'no worker threads' : plural(plan.workers, 'worker');
+  const lanes = plan.lanes > 1 ? `, ${plural(plan.lanes, 'lane')} each` : '';
+  return `Plan: ${workers}${lanes}, memory limit ${formatBytes(plan.memoryLimitBytes)}`;
 }
 
 /** Bytes a second: '520 MB/s'. */

@@ -4,7 +4,7 @@
  * may become markup, a link, or a mention of somebody.
  */
 import type { WorkerCost } from '../cost.ts';
-import { formatBytes, formatCount, formatMs, plural, printable, workerName } from './format.ts';
+import { formatBytes, formatCount, formatMs, planSentence, printable, workerName } from './format.ts';
 import { workersUsed } from './outputs.ts';
 import type { Report } from './report.ts';
 import { groupCost, groupName, groupWorkers } from './worker-groups.ts';
@@ -60,9 +60,8 @@ export function reportToMarkdown(report: Report): string {
   }
   if (report.workers.length > 0) lines.push(...workerTable(report.workers), '');
   if (plan.reasons.length > 0) {
-    const workers = plan.workers === 0 ? 'no worker threads' : plural(plan.workers, 'worker');
     lines.push(
-      `Plan: ${workers}, ${plural(plan.lanes, 'lane')} each, memory limit ${formatBytes(plan.memoryLimitBytes)}`,
+      planSentence(plan),
       '',
       ...list(plan.reasons, LISTED_REASONS, ({ about, text, decided }) => {
         const reason = `${about}: ${markdownText(text)}`;

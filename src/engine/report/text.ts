@@ -3,7 +3,7 @@
  */
 import type { PhaseCost, WorkerCost } from '../cost.ts';
 import type { Plan } from '../plan/plan.ts';
-import { formatBytes, formatCount, formatMs, plural, printable, workerName } from './format.ts';
+import { formatBytes, formatCount, formatMs, planSentence, plural, printable, workerName } from './format.ts';
 import { workersUsed } from './outputs.ts';
 import type { Report } from './report.ts';
 
@@ -51,10 +51,7 @@ function workersPhrase(report: Report): string {
 }
 
 function planLines(plan: Plan): string[] {
-  const workers = plan.workers === 0 ? 'no worker threads' : plural(plan.workers, 'worker');
-  const lines = [
-    `Plan: ${workers}, ${plural(plan.lanes, 'lane')} each, memory limit ${formatBytes(plan.memoryLimitBytes)}`,
-  ];
+  const lines = [planSentence(plan)];
   const width = Math.max(0, ...plan.reasons.map((reason) => reason.about.length));
   for (const { about, text, decided } of plan.reasons) {
     lines.push(`  ${decided ? '*' : ' '} ${about.padEnd(width)}  ${printable(text)}`);

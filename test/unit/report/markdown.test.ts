@@ -22,7 +22,7 @@ Commit \` 1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d \`
 | 1 | 43,000 | 700 MB | 2.80 s | 1.50 s | 1.20 s | 90 ms | 21.0 MB |
 | 2 (died) | 43,691 | 700 MB | 2.80 s | 1.50 s | 1.20 s | 90 ms | 21.0 MB |
 
-Plan: 2 workers, 1 lane each, memory limit 128 MB
+Plan: 2 workers, memory limit 128 MB
 
 - **workers: 2 cores&#58; the control group allows 2 of 16**
 - workers: memory is enough for 20 workers

@@ -5,7 +5,7 @@ import { sampleReport, workerCost } from './sample.ts';
 it('shows outcome, plan with reasons, phases, workers and totals', () => {
   expect(reportToText(sampleReport())).toBe(`\
 Checked out 86,691 files, 1.40 GB in 3.15 s by the native engine with 2 workers, peak memory 210 MB
-Plan: 2 workers, 1 lane each, memory limit 128 MB
+Plan: 2 workers, memory limit 128 MB
   * workers  2 cores: the control group allows 2 of 16
     workers  memory is enough for 20 workers
   * lanes    ext4 is a local file system
@@ -70,6 +70,6 @@ it('lists what was not written up to a bound, free of control characters', () =>
 
 it('prints a plan alone', () => {
   expect(planToText({ workers: 0, lanes: 1, memoryLimitBytes: 64_000_000, reasons: [] })).toBe(
-    'Plan: no worker threads, 1 lane each, memory limit 64.0 MB\n',
+    'Plan: no worker threads, memory limit 64.0 MB\n',
   );
 });
