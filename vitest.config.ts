@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // .ci/run sets TEST_RESULTS to a file and counts there what really ran.
@@ -8,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // A process for each file: tests change the working directory's umask, start threads and kill them.
     pool: 'forks',
+    // By default vitest leaves a core idle, and there may be only two.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     hookTimeout: 30_000,
     passWithNoTests: false,

@@ -201,9 +201,15 @@ async function route(session: Session): Promise<Report> {
   try {
     return await checkoutNatively(session, early.reasons);
   } catch (error) {
-    if (!(error instanceof NeedsGit)) throw error;
-    return await checkoutByGit(session, routeEngine(request.engine, error.reasons).reasons);
+    return await checkoutByGit(session, routeEngine(request.engine, reasonsForGit(error)).reasons);
   }
+}
+
+/** What our engine found that only git can do; all other errors go on. Nothing has been touched then. */
+function reasonsForGit(error: unknown): readonly string[] {
+  if (error instanceof NeedsGit) return error.reasons;
+  if (error instanceof CheckoutError && error.code === 'unsupported') return [error.message];
+  throw error;
 }
 
 function planFor(session: Session, files: number, routeReasons: readonly PlanReason[]): Plan {

@@ -27,7 +27,17 @@ import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
 import { clearEntry, removeTracked } from './clear-way.ts';
 import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
-import { createControl, DEFERRED, FILES_DONE, KIB_DONE, NEXT_BATCH, READY, STOP } from './control.ts';
+import {
+  BYTES_DONE,
+  COUNTERS,
+  createControl,
+  createCounters,
+  DEFERRED,
+  FILES_DONE,
+  NEXT_BATCH,
+  READY,
+  STOP,
+} from './control.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
@@ -144,7 +154,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
     conversions: request.conversions,
     // With nothing on disk every entry will be written, so threads can start while trees are read.
     ...(rootIsEmpty && many > 0
-      ? { many: { entries: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
+      ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
       : {}),
   });
   const reasons = [...manifest.needsGit];
@@ -202,6 +212,7 @@ async function write(
   const job: Job = {
     tables,
     control,
+    counters: createCounters(pool.size),
     budget: Budget.create(request.objectBudget(plan)),
     packs: request.odb.packs,
     objectDirectories: request.odb.directories,
@@ -220,14 +231,14 @@ async function write(
   const progress = setInterval(() => {
     request.onProgress({
       phase: 'write',
-      filesDone: Atomics.load(control, FILES_DONE),
+      filesDone: sumCounters(job.counters, FILES_DONE),
       filesTotal: comparison.toWrite,
-      bytesDone: Atomics.load(control, KIB_DONE) * 1024,
+      bytesDone: sumCounters(job.counters, BYTES_DONE),
     });
   }, PROGRESS_MS);
 
   const mainMeter = new CostMeter(0);
-  const mainWriter = new EntryWriter(job, onFailure, () => {
+  const mainWriter = new EntryWriter(job, 0, onFailure, () => {
     mainMeter.sample();
   });
   try {
@@ -252,7 +263,7 @@ async function write(
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
     try {
-      await clearWay(request, prepared, order, directories, control);
+      await clearWay(request, prepared, order, directories, control, failures);
     } catch (error) {
       stop();
       await running;
@@ -273,7 +284,7 @@ async function write(
     const result = await pool.end();
     stopIfAborted(request);
 
-    await writeRemaining(request, prepared, directories, mainWriter);
+    await writeRemaining(request, prepared, directories, mainWriter, failures);
     clock.end('write');
     writeLater(request, prepared, directories, failures);
     clock.end('links');
@@ -303,6 +314,12 @@ async function write(
   }
 }
 
+function sumCounters(counters: Float64Array, which: number): number {
+  let sum = 0;
+  for (let i = which; i < counters.length; i += COUNTERS) sum += counters[i] ?? 0;
+  return sum;
+}
+
 /** The pass over what the first one put off; null when that is nothing or the run was stopped. */
 function secondPass(first: Pass, control: Int32Array): Pass | null {
   const count = Atomics.load(control, DEFERRED);
@@ -321,9 +338,9 @@ async function clearWay(
   order: Uint32Array,
   directories: LeadingDirectories,
   control: Int32Array,
+  failures: Map<number, CheckoutError>,
 ): Promise<void> {
-  const { manifest, paths } = prepared;
-  const { tables } = manifest;
+  const { tables } = prepared.manifest;
   const publish = (ready: number): void => {
     Atomics.store(control, READY, ready);
     Atomics.notify(control, READY);
@@ -340,9 +357,26 @@ async function clearWay(
       }
     }
     const existed = directories.ensure(tables.directories[entry] ?? 0);
-    if (existed && tables.states[entry] !== State.VERIFY) clearEntry(tables, entry, paths, request.keep);
+    if (existed && tables.states[entry] !== State.VERIFY) clearOrFail(request, prepared, failures, entry);
   }
   publish(order.length);
+}
+
+/** Removes what is in an entry's way; where that fails the entry has failed, and the others go on. */
+function clearOrFail(
+  request: TreeCheckout,
+  prepared: Prepared,
+  failures: Map<number, CheckoutError>,
+  entry: number,
+): boolean {
+  try {
+    clearEntry(prepared.manifest.tables, entry, prepared.paths, request.keep);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    fail(prepared.manifest.tables, failures, entry, error);
+    return false;
+  }
 }
 
 /** Writes in the main thread, in index order, what no worker did: entries of workers that died, and collisions. */
@@ -351,6 +385,7 @@ async function writeRemaining(
   prepared: Prepared,
   directories: LeadingDirectories,
   writer: EntryWriter,
+  failures: Map<number, CheckoutError>,
 ): Promise<void> {
   const { tables } = prepared.manifest;
   directories.forget();
@@ -360,7 +395,7 @@ async function writeRemaining(
     stopIfAborted(request);
     // A worker that died may have left a part of the file; a collision, another file.
     directories.ensure(tables.directories[entry] ?? 0);
-    clearEntry(tables, entry, prepared.paths, request.keep);
+    if (!clearOrFail(request, prepared, failures, entry)) continue;
     tables.states[entry] = State.PENDING;
     writer.write(entry, null);
     writer.dropRetained();

@@ -2,8 +2,9 @@
  * Clears the way for the workers: removes what the new tree does not have, and what stands where an entry goes. Main
  * thread only; the workers themselves never remove anything.
  */
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { bufferOver, type Bytes } from '../bytes.ts';
+import { errnoOf } from '../errors.ts';
 import type { IndexTable } from '../index/index-table.ts';
 import { MODE_GITLINK } from '../object/tree.ts';
 import { displayPath, type WorktreePaths } from '../worktree/paths.ts';
@@ -85,14 +86,25 @@ function isRealDirectory(pathBytes: Bytes, start: number, end: number, paths: Wo
  * Removes what stands where an entry goes: a file, a link, or a directory with all that is in it. A submodule's directory
  * stays for a submodule.
  * @returns whether something was removed
+ * @throws CheckoutError io when it cannot be removed
  */
 export function clearEntry(tables: Tables, entry: number, paths: WorktreePaths, keep: string): boolean {
   const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = lstatOrNothing(path);
   if (stat === undefined) return false;
   if (stat.isDirectory() && tables.modes[entry] === MODE_GITLINK) return false;
   removeAll(path, keep);
   return true;
+}
+
+/** What may not be looked at counts as nothing: creating the entry will fail, and that error says more. */
+function lstatOrNothing(path: Buffer): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** Position of the last slash in [start, end), or start - 1. */

@@ -16,7 +16,7 @@ import { fileHasContent } from '../worktree/compare-file.ts';
 import { createFile, type Producer } from '../worktree/create-file.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
-import { DEFERRED, STOP } from './control.ts';
+import { BYTES_DONE, COUNTERS, DEFERRED, FILES_DONE, STOP } from './control.ts';
 import type { DeferredList, Job } from './messages.ts';
 import { State, STAT_WORDS } from './tables.ts';
 
@@ -27,10 +27,9 @@ const CONVERTED_BYTES = 2 * SCRATCH_BYTES;
 class Stopped extends Error {}
 
 export class EntryWriter {
-  /** Counters for the report. */
-  files = 0;
-  bytesWritten = 0;
+  /** Time spent waiting, for the report. */
   waitMs = 0;
+  readonly #counters: Float64Array;
   readonly #job: Job;
   readonly #reader: ObjectReader;
   readonly #paths: WorktreePaths;
@@ -44,16 +43,27 @@ export class EntryWriter {
   #current = 0;
 
   /**
+   * @param thread number of the thread: its row of counters
    * @param onFailure told of each entry that could not be written
    * @param onLarge called while a large object is held, to look at the memory that it takes
    */
-  constructor(job: Job, onFailure: (entry: number, error: ErrorJson) => void, onLarge: () => void) {
+  constructor(job: Job, thread: number, onFailure: (entry: number, error: ErrorJson) => void, onLarge: () => void) {
     this.#job = job;
+    this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
     this.#reader = new ObjectReader(job.packs, job.objectDirectories);
     this.#paths = new WorktreePaths(job.workTree);
     this.#budget = new Budget(job.budget);
     this.#onFailure = onFailure;
     this.#onLarge = onLarge;
+  }
+
+  /** Files written. */
+  get files(): number {
+    return this.#counters[FILES_DONE] ?? 0;
+  }
+
+  get bytesWritten(): number {
+    return this.#counters[BYTES_DONE] ?? 0;
   }
 
   close(): void {
@@ -77,7 +87,6 @@ export class EntryWriter {
     try {
       const state = this.#write(entry, verify, deferred);
       tables.states[entry] = state;
-      if (state === State.WRITTEN) this.files++;
     } catch (error) {
       if (error instanceof Stopped) return;
       const failure = this.#describe(entry, error);
@@ -208,7 +217,8 @@ export class EntryWriter {
     const stat = createFile(path, mode === MODE_EXECUTABLE, content);
     if (stat === null) return State.COLLIDED;
     statToWords(stat, platform, tables.stats, entry * STAT_WORDS, mode);
-    this.bytesWritten += Number(stat.size);
+    this.#counters[FILES_DONE] = this.files + 1;
+    this.#counters[BYTES_DONE] = this.bytesWritten + Number(stat.size);
     return State.WRITTEN;
   }
 

@@ -10,12 +10,17 @@ import { CheckoutError } from '../errors.ts';
 import { invalidComponent, type PathRules } from '../object/path-validity.ts';
 import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE, TreeCursor } from '../object/tree.ts';
 import type { ObjectDatabase } from '../odb/object-database.ts';
-import { OID_BYTES, oidToHex } from '../oid.ts';
+import { OID_BYTES, oidEquals, oidToHex } from '../oid.ts';
 import { TREE, typeName } from '../pack/entry.ts';
-import { allocateTables, growEntries, growPaths, type Tables } from './tables.ts';
+import { allocateTables, growEntries, growPaths, MAX_ENTRIES, MAX_PATH_TABLE_BYTES, type Tables } from './tables.ts';
 
 /** core.maxTreeDepth's default in git 2.44 and later. */
 export const MAX_TREE_DEPTH = 2048;
+/**
+ * A tree may name one subtree many times, and that one another, so that a few objects stand for more directories than anybody
+ * could make. The largest repositories that we know of have some hundred thousand.
+ */
+const MAX_DIRECTORIES = 4_000_000;
 
 /** The directories of the commit in depth-first order, the root being number 0. */
 export interface Directories {
@@ -65,8 +70,8 @@ const SLASH = 0x2f;
 export interface ManifestOptions {
   readonly rules: PathRules;
   readonly conversions: ConversionLookup;
-  /** Called as soon as this many entries are known, once. */
-  readonly many?: { readonly entries: number; readonly notify: () => void };
+  /** Called as soon as this many regular files are known, once. */
+  readonly many?: { readonly files: number; readonly notify: () => void };
   readonly maxDepth?: number;
   /** Longest path below the working tree that can be opened by its absolute name; git works with relative ones. */
   readonly maxPathBytes: number;
@@ -91,6 +96,8 @@ class ManifestBuilder {
   #prefix = new Uint8Array(4096);
   #cacheTreeValid = true;
   #notified = false;
+  /** Regular files so far. */
+  #files = 0;
 
   constructor(odb: ObjectDatabase, options: ManifestOptions) {
     this.#odb = odb;
@@ -111,8 +118,7 @@ class ManifestBuilder {
       const { cursor } = frame;
       const found = cursor.next();
       if (found < 0) {
-        const where = this.#directoryDisplay(frame);
-        throw new CheckoutError('tree-invalid', `the tree of '${where}' is damaged`, { path: where });
+        throw this.#invalidTree(this.#directoryDisplay(frame), 'is damaged');
       }
       if (found === 0) {
         this.#leave(frame);
@@ -121,6 +127,8 @@ class ManifestBuilder {
       }
       this.#checkName(frame);
       this.#checkOrder(frame);
+      // git, too, does not vouch for the id of a tree that it would write in another way.
+      if (!cursor.isModeCanonical) this.#cacheTreeValid = false;
       if (cursor.mode === MODE_TREE) {
         if (this.#frames.length >= maxDepth) {
           const where = this.#entryDisplay(frame);
@@ -162,6 +170,14 @@ class ManifestBuilder {
       });
     }
     const directories = this.#directories;
+    if (directories.count >= MAX_DIRECTORIES) {
+      throw this.#invalidTree('', `has more than ${MAX_DIRECTORIES} directories`);
+    }
+    for (const { directory } of this.#frames) {
+      if (oidEquals(directories.oids, directory * OID_BYTES, oidBytes, oidAt)) {
+        throw this.#invalidTree(displayBytes(this.#prefix.subarray(0, prefixLength)), 'contains itself');
+      }
+    }
     if (directories.count === directories.parent.length) this.#directories = growDirectories(directories);
     const number = this.#directories.count++;
     this.#directories.parent[number] = parent;
@@ -197,6 +213,7 @@ class ManifestBuilder {
     const tables = this.#tables;
     const { cursor, prefixLength } = frame;
     const entry = tables.count;
+    if (entry >= MAX_ENTRIES) throw this.#invalidTree('', `has more than ${MAX_ENTRIES} entries`);
     if (entry + 1 > tables.modes.length) growEntries(tables);
     const pathStart = tables.pathOffsets[entry] ?? 0;
     const nameLength = cursor.nameEnd - cursor.nameStart;
@@ -204,6 +221,7 @@ class ManifestBuilder {
     if (pathEnd - pathStart > this.#options.maxPathBytes) {
       this.#needsGit.add('a path is too long to be opened by its absolute name');
     }
+    if (pathEnd > MAX_PATH_TABLE_BYTES) throw this.#invalidTree('', 'has more than 4 GiB of paths');
     if (pathEnd > tables.pathBytes.length) growPaths(tables, pathStart, prefixLength + nameLength);
     const { pathBytes } = tables;
     const prefix = this.#prefix;
@@ -226,7 +244,8 @@ class ManifestBuilder {
     }
     tables.count = entry + 1;
     const { many } = this.#options;
-    if (!this.#notified && many !== undefined && tables.count >= many.entries) {
+    if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK) this.#files++;
+    if (!this.#notified && many !== undefined && this.#files >= many.files) {
       this.#notified = true;
       many.notify();
     }
@@ -309,6 +328,14 @@ class ManifestBuilder {
     for (let i = cursor.nameStart; i < cursor.nameEnd; i++) {
       if (cursor.bytes[i] === SLASH) this.#needsGit.add('a tree has a name with a slash in it');
     }
+  }
+
+  /** `where` is the directory with its slash, empty for the root. */
+  #invalidTree(where: string, how: string): CheckoutError {
+    const path = where === '' ? '.' : where;
+    return new CheckoutError('tree-invalid', `the ${where === '' ? 'root tree' : `tree of '${where}'`} ${how}`, {
+      path,
+    });
   }
 
   #directoryDisplay(frame: Frame): string {

@@ -12,6 +12,8 @@ import type { Tables } from './tables.ts';
 export interface Job {
   readonly tables: Tables;
   readonly control: Int32Array<SharedArrayBuffer>;
+  /** See control.ts. */
+  readonly counters: Float64Array<SharedArrayBuffer>;
   readonly budget: Int32Array<SharedArrayBuffer>;
   readonly packs: readonly PackFile[];
   readonly objectDirectories: readonly string[];

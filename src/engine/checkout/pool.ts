@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
+import { BYTES_DONE, COUNTERS, FILES_DONE } from './control.ts';
 import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
 
 /**
@@ -40,6 +41,7 @@ interface Member {
 export class WorkerPool {
   readonly #members: Member[] = [];
   #onFailure: (entry: number, error: ErrorJson) => void = () => undefined;
+  #counters: Float64Array = new Float64Array(0);
 
   /** Starts threads; one that cannot be started counts as one that died. */
   start(count: number): void {
@@ -74,6 +76,7 @@ export class WorkerPool {
   /** Gives all workers the job. */
   begin(job: Job, onFailure: (entry: number, error: ErrorJson) => void): void {
     this.#onFailure = onFailure;
+    this.#counters = job.counters;
     for (const { worker, id } of this.#members) worker.postMessage({ type: 'begin', id, job } satisfies ToWorker);
   }
 
@@ -91,7 +94,7 @@ export class WorkerPool {
         const message = await this.#ask(member, { type: 'end' });
         if (message?.type === 'ended') return message.cost;
         deaths.push(`worker ${member.id} ended early: ${died ?? member.ended ?? 'no reason given'}`);
-        return deadWorkerCost(member);
+        return deadWorkerCost(member, this.#counters);
       }),
     );
     return { costs, deaths };
@@ -119,12 +122,12 @@ export class WorkerPool {
   }
 }
 
-/** All that is known of a worker that could not tell what it cost. */
-function deadWorkerCost(member: Member): WorkerCost {
+/** All that is known of a worker that could not tell what it cost: what it wrote. */
+function deadWorkerCost(member: Member, counters: Float64Array): WorkerCost {
   return {
     id: member.id,
-    files: 0,
-    bytesWritten: 0,
+    files: counters[COUNTERS * member.id + FILES_DONE] ?? 0,
+    bytesWritten: counters[COUNTERS * member.id + BYTES_DONE] ?? 0,
     wallMs: performance.now() - member.startedMs,
     cpuUserMs: 0,
     cpuSystemMs: 0,

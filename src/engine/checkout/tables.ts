@@ -21,6 +21,11 @@ export const State = {
   FAILED: 6,
 } as const;
 
+/** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */
+export const MAX_ENTRIES = 0xffffff;
+/** Offsets into the paths are 32 bits wide. */
+export const MAX_PATH_TABLE_BYTES = 0xffffffff;
+
 /** Words of stat data for each entry, in the order of the index file. */
 export const STAT_WORDS = 10;
 

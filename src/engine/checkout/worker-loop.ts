@@ -2,7 +2,7 @@
  * The loop of a pass: claim a batch, wait until its way is clear, write its entries, and again until nothing is left. Claiming
  * is dynamic, so a slow worker holds nobody up. The main thread runs the same loop where there are no workers.
  */
-import { FILES_DONE, KIB_DONE, NEXT_BATCH, READY, STOP } from './control.ts';
+import { NEXT_BATCH, READY, STOP } from './control.ts';
 import type { CostMeter } from './cost-meter.ts';
 import type { EntryWriter } from './entry-writer.ts';
 import type { Job, Pass } from './messages.ts';
@@ -21,8 +21,6 @@ export function writeBatch(job: Job, pass: Pass, writer: EntryWriter): boolean {
   const end = batchStarts[batch + 1] ?? 0;
   if (!waitUntilReady(control, end, writer)) return false;
   const last = order[end - 1] ?? 0;
-  const kibBefore = Math.floor(writer.bytesWritten / 1024);
-  let files = 0;
   for (let i = start; i < end && Atomics.load(control, STOP) === 0; i++) {
     const entry = order[i] ?? 0;
     const state = tables.states[entry];
@@ -30,12 +28,9 @@ export function writeBatch(job: Job, pass: Pass, writer: EntryWriter): boolean {
     // The batch lies together in one pack, except where the order goes on to the next pack.
     writer.readAhead(tables.packs[entry] === tables.packs[last] ? (tables.offsets[last] ?? 0) : 0);
     writer.write(entry, deferred);
-    files++;
   }
   // What was kept for the deltas of this batch serves no other, and others may need the memory.
   writer.dropRetained();
-  Atomics.add(control, FILES_DONE, files);
-  Atomics.add(control, KIB_DONE, Math.floor(writer.bytesWritten / 1024) - kibBefore);
   return Atomics.load(control, STOP) === 0;
 }
 

@@ -24,6 +24,7 @@ port.on('message', (message: ToWorker) => {
       const meter = new CostMeter(id);
       const writer = new EntryWriter(
         job,
+        id,
         (entry, error) => {
           send({ type: 'failed', entry, error });
         },

@@ -5,7 +5,7 @@
  */
 import { LOOSE, type ObjectDatabase } from '../odb/object-database.ts';
 import { OID_BYTES } from '../oid.ts';
-import { State, type Tables } from './tables.ts';
+import { MAX_ENTRIES, State, type Tables } from './tables.ts';
 
 export interface WriteOrder {
   /** Entries that workers write, in order. */
@@ -15,9 +15,6 @@ export interface WriteOrder {
   /** Entries whose object is in no pack and cannot be loose. */
   readonly missing: readonly number[];
 }
-
-/** More entries than an index in the sort key has bits for; git's own limits are near. */
-export const MAX_ENTRIES = 0xffffff;
 
 /** Looks up where the blob of each PENDING or VERIFY entry is, and sorts. Fills `packs` and `offsets` of the tables. */
 export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number): WriteOrder {

@@ -128,9 +128,12 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       reject(startError(error, call.cwd));
       return;
     }
-    const { stdin, stdout, stderr } = child;
-    if (stdout === null || stderr === null) {
-      // The types allow it where a stream is not piped; spawn gives none when it fails, and then 'error' follows.
+    const { stdin } = child;
+    // null where a stream is not piped, says the type; undefined when spawn fails for want of descriptors, and then
+    // 'error' follows.
+    const stdout = child.stdout as typeof child.stdout | undefined;
+    const stderr = child.stderr as typeof child.stderr | undefined;
+    if (stdout === null || stdout === undefined || stderr === null || stderr === undefined) {
       child.once('error', (error) => reject(startError(error, call.cwd)));
       return;
     }

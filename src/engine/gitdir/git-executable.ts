@@ -7,9 +7,13 @@ import { statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
 import type { Environment } from '../config/environment.ts';
 
-/** Whether `path` is a file. */
+/** Whether `path` is a file. A folder of PATH that may not be read, or is no folder, has none. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    return false;
+  }
 }
 
 /** The value of PATH; on Windows a variable's name may be written in any case. */

@@ -33,6 +33,8 @@ export class TreeCursor {
   readonly bytes: Bytes;
   /** Canonical mode. */
   mode = 0;
+  /** Whether the mode is written as git writes it; other spellings make a tree that git would not write again. */
+  isModeCanonical = true;
   /** The name is bytes[nameStart, nameEnd). */
   nameStart = 0;
   nameEnd = 0;
@@ -72,6 +74,7 @@ export class TreeCursor {
     while (at < end && bytes[at] !== 0) at++;
     if (at === nameStart || at + 1 + OID_BYTES > end) return -1;
     this.mode = canonicalMode(mode);
+    this.isModeCanonical = mode === this.mode && nameStart - 1 - modeStart === (mode === MODE_TREE ? 5 : 6);
     this.nameStart = nameStart;
     this.nameEnd = at;
     this.oidAt = at + 1;
