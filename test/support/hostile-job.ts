@@ -1,6 +1,6 @@
 /**
  * The program that meets hostile repositories, in a process of its own: a hang or a crash is then seen from outside, and its
- * memory is its own. It prints one JSON line before and after each case. Run as `node hostile-job.ts JOB.json`.
+ * memory is its own. It prints one JSON line before and after each case. Run as `node hostile-job.ts JOB`, JOB being JSON.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -39,7 +39,7 @@ export interface Verdict {
   readonly maxRssBytes: number;
 }
 
-const job = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Job;
+const job = JSON.parse(process.argv[2] ?? '') as Job;
 let directory = job.directory;
 let gitDir = join(directory, '.git');
 const startHead = readFileSync(join(gitDir, 'HEAD'));

@@ -2,8 +2,6 @@
  * Starts a hostile job in a process of its own and watches it: silence for too long is a hang.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
@@ -14,9 +12,7 @@ const SILENCE_MS = 20_000;
 
 /** Runs the job; rejects with the seed at hand when the process hangs, crashes or ends early. */
 export async function runHostileJob(job: Job): Promise<Verdict[]> {
-  const file = join(mkdtempSync(join(tmpdir(), 'parallel-checkout-job-')), 'job.json');
-  writeFileSync(file, JSON.stringify(job));
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'hostile-job.ts'), file], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'hostile-job.ts'), JSON.stringify(job)], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   });
