@@ -93,6 +93,26 @@ function startError(error: unknown, cwd: string | undefined): CheckoutError {
   );
 }
 
+/** git's own options whose value is the next argument, from git(1); all others carry theirs behind a '='. */
+const OPTIONS_WITH_VALUE = new Set([
+  '-c',
+  '-C',
+  '--attr-source',
+  '--config-env',
+  '--git-dir',
+  '--namespace',
+  '--super-prefix',
+  '--work-tree',
+]);
+
+/** The command as messages call it, 'git fetch': without git's own options before it, nor the command's after it. */
+function nameOf(args: readonly string[]): string {
+  let at = 0;
+  while (args[at]?.startsWith('-') === true) at += OPTIONS_WITH_VALUE.has(args[at] ?? '') ? 2 : 1;
+  const command = args[at];
+  return command === undefined ? 'git' : `git ${command}`;
+}
+
 /**
  * Runs `git ARGS` and collects what it prints. Any exit status is a result, not an error.
  *
@@ -102,7 +122,7 @@ function startError(error: unknown, cwd: string | undefined): CheckoutError {
 export function spawnGit(call: GitCall): Promise<GitResult> {
   return new Promise((resolve, reject) => {
     const { signal } = call;
-    const what = `git ${call.args.find((arg) => /^[a-z]/.test(arg)) ?? ''}`.trim();
+    const what = nameOf(call.args);
     const interrupted = (): CheckoutError => new CheckoutError('interrupted', `${what} was interrupted`);
     if (signal?.aborted === true) {
       reject(interrupted());

@@ -94,6 +94,19 @@ describe('spawnGit', () => {
     });
   });
 
+  it.each([
+    [['fetch', 'origin'], 'git fetch'],
+    [['-c', 'gc.auto=0', '-c', 'protocol.version=2', 'ls-remote', '--symref'], 'git ls-remote'],
+    [
+      ['-C', 'folder', '--git-dir', 'x', '--work-tree=y', '--no-pager', '--exec-path=/x', 'checkout', '-q'],
+      'git checkout',
+    ],
+    [['--version'], 'git'],
+  ])('names the command of %j in its messages', async (args, name) => {
+    const signal = AbortSignal.abort();
+    await expect(spawnGit({ args, signal })).rejects.toThrow(`${name} was interrupted`);
+  });
+
   it('does not wait for a process that git left behind with its pipes', async () => {
     const start = performance.now();
     const result = await spawnGit({ args: ['x'], env: fakeGit('sleep 20 & echo out; echo $! ') });
