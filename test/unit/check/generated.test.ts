@@ -1,6 +1,6 @@
 // What is generated, or must agree with something else: the README's tables, the bundles, the lock file. Each check is seen
 // failing on a planted difference.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -93,5 +93,21 @@ describe('package-lock.json', () => {
     const { dependencies, devDependencies } = await read<Record<string, Record<string, string>>>('package.json');
     const versions = Object.entries({ ...dependencies, ...devDependencies });
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe('dependencies', () => {
+  /** Those of `names` that no source imports. */
+  function unused(names: readonly string[], sources: readonly string[]): string[] {
+    return names.filter((name) => !sources.some((source) => source.includes(`'${name}'`)));
+  }
+
+  it('are all imported by the sources', async () => {
+    const { dependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const files = (await readdir(join(ROOT, 'src'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+    const sources = await Promise.all(files.map((name) => readFile(join(ROOT, 'src', name), 'utf8')));
+    expect(unused([...Object.keys(dependencies), '@actions/planted'], sources)).toEqual(['@actions/planted']);
   });
 });
