@@ -5,7 +5,9 @@ import { attributeFiles } from './config/attribute-files.ts';
 import type { Config } from './config/config.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
+import { countFiles } from './checkout/count-files.ts';
 import { indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
+import { peelToTree } from './checkout/peel.ts';
 import type { PhaseCost } from './cost.ts';
 import { CheckoutError, type ErrorJson } from './errors.ts';
 import { cloneByGit } from './fetch/clone.ts';
@@ -19,11 +21,8 @@ import { probeHost } from './host/probe-host.ts';
 import { IndexLock } from './index/index-lock.ts';
 import type { IndexTable } from './index/index-table.ts';
 import { readIndex } from './index/parse-index.ts';
-import { commitTree, tagTarget } from './object/commit.ts';
 import { objectDirectories } from './odb/alternates.ts';
 import { ObjectDatabase } from './odb/object-database.ts';
-import { oidFromHex, oidToHex } from './oid.ts';
-import { COMMIT, TAG, typeName } from './pack/entry.ts';
 import { objectBudget } from './plan/object-budget.ts';
 import { planCheckout } from './plan/plan-checkout.ts';
 import type { Plan, PlanReason } from './plan/plan.ts';
@@ -42,6 +41,8 @@ import type {
   FetchOutcome,
   FetchRequest,
   PlanRequest,
+  RunSettings,
+  TransportChoice,
 } from './settings.ts';
 
 export { spawnGit } from './fetch/git-process.ts';
@@ -87,11 +88,7 @@ export async function checkout(request: CheckoutRequest, ports: EnginePorts, fet
  * @throws CheckoutError fetch-failed, authentication-failed, unknown-revision, interrupted, git-missing, usage
  */
 export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<FetchOutcome> {
-  if (request.transport === 'stream') {
-    throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
-      option: 'transport',
-    });
-  }
+  refuseStream(request.transport);
   return await fetchByGit(request, ports);
 }
 
@@ -101,11 +98,7 @@ export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<
  * @throws CheckoutError what keeps the repository from being made or fetched into; nothing of it is left then
  */
 export async function clone(request: CloneRequest, ports: EnginePorts): Promise<Report> {
-  if (request.transport === 'stream') {
-    throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
-      option: 'transport',
-    });
-  }
+  refuseStream(request.transport);
   const started = performance.now();
   const cloned = await cloneByGit(request, process.cwd(), ports);
   const fetched = cloned.outcome === null ? undefined : { ...cloned.outcome, ms: performance.now() - started };
@@ -114,7 +107,8 @@ export async function clone(request: CloneRequest, ports: EnginePorts): Promise<
   }
   if (request.sparse.length > 0) {
     const result = await ports.git({
-      args: ['sparse-checkout', 'set', '--end-of-options', ...request.sparse],
+      // These are patterns; without this git (from 2.37) takes them for directories.
+      args: ['sparse-checkout', 'set', '--no-cone', '--end-of-options', ...request.sparse],
       cwd: cloned.directory,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
@@ -128,14 +122,58 @@ export async function clone(request: CloneRequest, ports: EnginePorts): Promise<
   );
 }
 
-/** Says what a checkout of this many files would do here, and why. */
-export async function plan(request: PlanRequest): Promise<Plan> {
-  const host = request.hostFacts ?? probeHost({ workTree: request.directory });
-  const files = request.files ?? DEFAULT_PLANNED_FILES;
-  return planCheckout({ host, files, workers: request.workers, memoryLimitBytes: request.memoryLimitBytes });
+/**
+ * Says what a checkout in a directory would do, and why: of so many files, or of those of the repository there.
+ * @throws CheckoutError unsupported for an engine or transport that cannot be had here; what is wrong with the repository
+ */
+export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Plan> {
+  refuseStream(request.transport);
+  const opened = await openOrNothing(request, ports);
+  const reasons: PlanReason[] = [];
+  let { files } = request;
+  if (files === undefined) {
+    const counted =
+      opened === null
+        ? null
+        : countFiles(opened.repository, processEnvironment(), (line) => ports.observer.warning(line));
+    files = counted ?? DEFAULT_PLANNED_FILES;
+    if (counted === null) {
+      const why = opened === null ? 'git finds no repository here' : 'the files of this repository were not counted';
+      reasons.push({ about: 'workers', text: `${why}: ${files} files are assumed`, decided: false });
+    }
+  }
+  if (request.bytes !== undefined) {
+    const text = `${request.bytes} bytes: no bound, as a checkout does not know sizes before it reads the files`;
+    reasons.push({ about: 'workers', text, decided: false });
+  }
+  if (opened !== null || request.engine !== 'auto') {
+    reasons.push(...routeEngine(request.engine, opened === null ? [] : whatNeedsGit(opened)).reasons);
+  }
+  if (request.transport === 'git') reasons.push({ about: 'transport', text: 'git, as asked for', decided: true });
+  const host = request.hostFacts ?? probeHost({ workTree: opened?.repository.workTree ?? request.directory });
+  return planFor({ request, host, config: opened?.config ?? null }, files, reasons);
 }
 
-/** Files that a plan assumes where none are given: enough that the number is no bound. */
+/** The repository of a plan; null where there is none with a working tree, or no git to ask. */
+async function openOrNothing(request: PlanRequest, ports: EnginePorts): Promise<OpenedRepository | null> {
+  const { directory, config, signal } = request;
+  try {
+    return await openRepositoryAndConfig({ directory, config }, ports.git, signal);
+  } catch (error) {
+    const absent = ['not-a-repository', 'io', 'git-missing'];
+    if (error instanceof CheckoutError && absent.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+function refuseStream(transport: TransportChoice): void {
+  if (transport !== 'stream') return;
+  throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
+    option: 'transport',
+  });
+}
+
+/** Files that a plan assumes where none are known: enough that the number is no bound. */
 const DEFAULT_PLANNED_FILES = 100_000;
 
 function beginRun(fetched: FetchOutcome | undefined): RunState {
@@ -179,30 +217,36 @@ async function runCheckout(
   }
 }
 
+interface OpenedRepository {
+  readonly repository: Repository;
+  readonly config: Config;
+}
+
 /** What a checkout works with. */
-interface Session {
+interface Session extends OpenedRepository {
   readonly request: CheckoutRequest;
   readonly ports: EnginePorts;
   readonly run: RunState;
   readonly host: HostFacts;
-  readonly repository: Repository;
-  readonly config: Config;
   readonly reflogMessage: string | undefined;
 }
 
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
 async function route(session: Session): Promise<Report> {
-  const { request, repository, config } = session;
-  const needsGit = repositoryNeedsGit(repository, config, processEnvironment());
-  const state = stateThatNeedsGit(repository.gitDir);
-  if (state !== null) needsGit.push(state);
-  const early = routeEngine(request.engine, needsGit);
+  const early = routeEngine(session.request.engine, whatNeedsGit(session));
   if (early.engine === 'git') return await checkoutByGit(session, early.reasons);
   try {
     return await checkoutNatively(session, early.reasons);
   } catch (error) {
-    return await checkoutByGit(session, routeEngine(request.engine, reasonsForGit(error)).reasons);
+    return await checkoutByGit(session, routeEngine(session.request.engine, reasonsForGit(error)).reasons);
   }
+}
+
+/** What the repository and its configuration have that only git can do. */
+function whatNeedsGit({ repository, config }: OpenedRepository): string[] {
+  const reasons = repositoryNeedsGit(repository, config, processEnvironment());
+  const state = stateThatNeedsGit(repository.gitDir);
+  return state === null ? reasons : [...reasons, state];
 }
 
 /** What our engine found that only git can do; all other errors go on. Nothing has been touched then. */
@@ -212,9 +256,12 @@ function reasonsForGit(error: unknown): readonly string[] {
   throw error;
 }
 
-function planFor(session: Session, files: number, routeReasons: readonly PlanReason[]): Plan {
-  const { request, host, config } = session;
-  const threshold = config.getInt('checkout.thresholdForParallelism');
+function planFor(
+  { request, host, config }: { request: RunSettings; host: HostFacts; config: Config | null },
+  files: number,
+  routeReasons: readonly PlanReason[],
+): Plan {
+  const threshold = config?.getInt('checkout.thresholdForParallelism');
   const planned = planCheckout({
     host,
     files,
@@ -388,27 +435,6 @@ function nativeReport(run: RunState, outcome: TreeOutcome, commit: string, ports
           first,
         );
   return report(run, outcome, outcome.workers, skipped, error);
-}
-
-/** Follows tags from an object to a commit, and gives its tree. */
-function peelToTree(odb: ObjectDatabase, hex: string): { commit: string; tree: Uint8Array } {
-  let oid = oidFromHex(hex);
-  // Tags of tags are rare and short; a loop of them cannot be made without breaking SHA-1.
-  for (let depth = 0; depth < 64; depth++) {
-    const bytes = odb.read(oid);
-    const { type } = odb.reader;
-    if (type === COMMIT) {
-      const tree = commitTree(bytes);
-      if (tree === null) break;
-      return { commit: oidToHex(oid), tree: new Uint8Array(tree) };
-    }
-    const next = type === TAG ? tagTarget(bytes) : null;
-    if (next === null) {
-      throw new CheckoutError('unknown-revision', `object ${hex} is a ${typeName(type)}, not a commit`, { oid: hex });
-    }
-    oid = next;
-  }
-  throw new CheckoutError('object-corrupt', `object ${hex} does not lead to a tree`, { oid: hex });
 }
 
 /** Whether the index has an entry of this path: a binary search over its sorted paths. */

@@ -106,7 +106,79 @@ describe('clone and checkout', () => {
   });
 });
 
+describe('clone --sparse', () => {
+  it('takes patterns, leaves the checkout to git and says so', async () => {
+    const run = await program([
+      'clone',
+      'origin',
+      'sparse',
+      '--sparse',
+      '/second.txt',
+      '--sparse',
+      '/d/1*.txt',
+      '--json',
+    ]);
+    expect(run).toMatchObject({ status: 0 });
+    expect(JSON.parse(run.out)).toMatchObject({
+      engine: 'git',
+      fallbacks: [{ stage: 'checkout', reason: 'sparse checkout is on' }],
+    });
+    const sparse = join(root, 'sparse');
+    expect(readdirSync(sparse).sort()).toEqual(['.git', 'd', 'second.txt']);
+    expect(readdirSync(join(sparse, 'd')).every((name) => /^1.*\.txt$/.test(name))).toBe(true);
+    expect(git(sparse, 'status', '--porcelain')).toBe('');
+  });
+});
+
 describe('plan', () => {
+  async function reasonsOf(...argv: string[]): Promise<string[]> {
+    const run = await program(['plan', ...argv, '--json']);
+    expect(run).toMatchObject({ status: 0, err: '' });
+    return (JSON.parse(run.out) as Plan).reasons.map(({ text }) => text);
+  }
+
+  it('counts the files of the repository: in the index, and without one in HEAD', async () => {
+    expect((await reasonsOf('origin')).join()).toContain('121 files');
+    git(root, 'clone', '-q', '--no-checkout', origin, 'no-checkout');
+    git(join(root, 'no-checkout'), 'reset', '-q', '--soft', 'HEAD');
+    rmSync(join(root, 'no-checkout/.git/index'), { force: true });
+    expect((await reasonsOf('no-checkout')).join()).toContain('121 files');
+    git(root, 'init', '-q', 'unborn');
+    expect((await reasonsOf('unborn')).join()).toContain('0 files, fewer than');
+  });
+
+  it('says what it assumes where there is no repository, and what it makes of each option', async () => {
+    const nowhere = mkdtempSync(join(tmpdir(), 'parallel-checkout-none-'));
+    try {
+      expect((await reasonsOf(nowhere)).join()).toContain('git finds no repository here: 100000 files are assumed');
+    } finally {
+      rmSync(nowhere, { recursive: true, force: true });
+    }
+    const options = ['--files', '7', '--bytes', '1.4GB', '--engine', 'git', '--transport', 'git'];
+    const reasons = (await reasonsOf('origin', ...options)).join('\n');
+    expect(reasons).toContain('7 files, fewer than');
+    expect(reasons).toContain('1400000000 bytes: no bound');
+    expect(reasons.match(/git, as asked for/g)).toHaveLength(2);
+    expect(reasons).not.toContain('121');
+    const stream = await program(['plan', 'origin', '--transport', 'stream']);
+    expect(stream).toMatchObject({ status: 1, out: '' });
+    expect(stream.err).toMatch(/^parallel-checkout: transport 'stream'/);
+  });
+
+  it("heeds the repository's own settings", async () => {
+    git(root, 'clone', '-q', origin, 'configured');
+    git(join(root, 'configured'), 'config', 'checkout.thresholdForParallelism', '200');
+    git(join(root, 'configured'), 'config', 'core.splitIndex', 'true');
+    const reasons = await reasonsOf('configured');
+    expect(reasons).toContain(
+      '121 files, fewer than the 200 of checkout.thresholdForParallelism from which workers are started',
+    );
+    expect(reasons).toContain('git: core.splitIndex is set');
+    const native = await program(['plan', 'configured', '--engine', 'native']);
+    expect(native).toMatchObject({ status: 1, out: '' });
+    expect(native.err).toMatch(/core\.splitIndex is set/);
+  });
+
   it('says what it would do and why, and changes nothing', async () => {
     const before = readdirSync(origin);
     const text = await program(['plan', 'origin', '--files', '90000', '--bytes', '1.4GB']);

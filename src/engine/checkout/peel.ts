@@ -1,0 +1,34 @@
+/**
+ * From the object that a revision names to the tree that is checked out: tags are followed to a commit.
+ */
+import { CheckoutError } from '../errors.ts';
+import { commitTree, tagTarget } from '../object/commit.ts';
+import type { ObjectDatabase } from '../odb/object-database.ts';
+import { oidFromHex, oidToHex } from '../oid.ts';
+import { COMMIT, TAG, typeName } from '../pack/entry.ts';
+
+/** Tags of tags are rare and short; a loop of them cannot be made without breaking SHA-1. */
+const MOST_TAGS = 64;
+
+/**
+ * Follows tags from an object to a commit, and gives that commit's id and its tree's.
+ * @throws CheckoutError unknown-revision when it leads to no commit, object-missing, object-corrupt
+ */
+export function peelToTree(odb: ObjectDatabase, hex: string): { commit: string; tree: Uint8Array } {
+  let oid = oidFromHex(hex);
+  for (let depth = 0; depth < MOST_TAGS; depth++) {
+    const bytes = odb.read(oid);
+    const { type } = odb.reader;
+    if (type === COMMIT) {
+      const tree = commitTree(bytes);
+      if (tree === null) break;
+      return { commit: oidToHex(oid), tree: new Uint8Array(tree) };
+    }
+    const next = type === TAG ? tagTarget(bytes) : null;
+    if (next === null) {
+      throw new CheckoutError('unknown-revision', `object ${hex} is a ${typeName(type)}, not a commit`, { oid: hex });
+    }
+    oid = next;
+  }
+  throw new CheckoutError('object-corrupt', `object ${hex} does not lead to a tree`, { oid: hex });
+}
