@@ -1,6 +1,7 @@
 /**
  * The engine's front door and the order of its stages: settings, plan, fetch, checkout, report. Nothing else is decided here.
  */
+import { existsSync } from 'node:fs';
 import { attributeFiles } from './config/attribute-files.ts';
 import type { Config } from './config/config.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
@@ -459,10 +460,12 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   run.engine = 'git';
   run.plan = planFor(session, DEFAULT_PLANNED_FILES, routeReasons);
   for (const { text } of routeReasons) {
-    ports.observer.info(`checkout by git: ${text}`);
-    run.fallbacks.push({ stage: 'checkout', reason: text.replace(/^git: /, '') });
+    const reason = text.replace(/^git(: |, )/, '');
+    ports.observer.info(`checkout by git: ${reason}`);
+    run.fallbacks.push({ stage: 'checkout', reason });
   }
   if (request.engine === 'git') run.fallbacks = [];
+  const fresh = !existsSync(repository.indexPath);
   const before = indexOrNothing(repository.indexPath);
   const started = performance.now();
   const result = await ports.git({
@@ -484,6 +487,7 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   if (result.exitCode !== 0) throw gitFailure('checkout', result.stderr);
   run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
   const after = indexOrNothing(repository.indexPath);
+  if (fresh && after === null) return report(run, await countTracked(session), [], []);
   return report(run, compareIndexes(before, after), [], []);
 }
 
@@ -514,6 +518,13 @@ function indexOrNothing(path: string): IndexTable | null {
     if (error instanceof CheckoutError) return null;
     throw error;
   }
+}
+
+/** Counts what git wrote into an empty working tree, where the index is of a kind that we cannot read. */
+async function countTracked({ repository, ports }: Session): Promise<Totals> {
+  const result = await ports.git({ args: [...repository.gitOptions, 'ls-files', '-z'], cwd: repository.workTree });
+  const files = result.stdout.reduce((count, byte) => (byte === 0 ? count + 1 : count), 0);
+  return { files, kept: 0, removed: 0, bytesWritten: 0 };
 }
 
 /** Counts what git wrote: entries whose file is another one than before (inode, time or size). */
