@@ -45,9 +45,12 @@ export class DeltaBaseCache {
     return true;
   }
 
-  /** Copies an object, the first `size` bytes, in. Objects over a quarter of the ring are not kept: they would push out everything else. */
+  /**
+   * Copies an object, the first `size` bytes, in. Objects over an eighth of the ring are not kept: they would push out much
+   * else. Nor are empty ones: they have no place in the ring by which they could be found to be the oldest.
+   */
   put(key: number, type: number, bytes: Bytes, size: number): void {
-    if (size > this.memory.length >> 3 || this.#slots.has(key)) return;
+    if (size === 0 || size > this.memory.length >> 3 || this.#slots.has(key)) return;
     if (this.#next + size > this.memory.length) {
       this.#evict(this.#next, this.memory.length);
       this.#next = 0;
@@ -64,10 +67,7 @@ export class DeltaBaseCache {
   #evict(from: number, to: number): void {
     for (;;) {
       const oldest = this.#queue[this.#queueHead];
-      if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from) {
-        // An empty entry occupies no bytes and may stay behind; it does no harm.
-        break;
-      }
+      if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from) break;
       this.#slots.delete(oldest.key);
       this.#queueHead++;
     }
