@@ -9,6 +9,9 @@ import { bufferOver } from '../bytes.ts';
 /** Copies shorter than this are done byte by byte; a call into native code costs more (about 60 ns). */
 const NATIVE_COPY_BYTES = 24;
 
+/** git refuses shorter ones: two sizes and one instruction of at least two bytes. */
+const LEAST_DELTA_BYTES = 4;
+
 /** The two sizes at the head of a delta; one instance is filled again and again. */
 export class DeltaSizes {
   baseSize = 0;
@@ -16,8 +19,9 @@ export class DeltaSizes {
   /** Where the instructions begin. */
   instructionsAt = 0;
 
-  /** @returns false when the header is cut off or a size is out of range */
+  /** @returns false when the delta is cut off or a size is out of range */
   parse(delta: Bytes, start: number, end: number): boolean {
+    if (end - start < LEAST_DELTA_BYTES) return false;
     let cursor = start;
     for (let field = 0; field < 2; field++) {
       let value = 0;
@@ -39,7 +43,7 @@ export class DeltaSizes {
   }
 }
 
-/** Where the result of a delta goes: `room` bytes can be written to `out` from `at`; `flush` makes room again. */
+/** Where the result of a delta goes: `out` can be written to from `at` up to `end`; `flush` makes room again. */
 interface Target {
   out: Bytes;
   at: number;
