@@ -47,6 +47,12 @@ function openHandle(): OpenHandle | null {
   return { handle: handle as ZlibHandle, state };
 }
 
+/**
+ * The handle counts in 32 bits, and wraps without a word. Output beyond this goes into a view that begins further on, and no
+ * more than this in one write.
+ */
+const MOST_OUTPUT = 0x7fffffff;
+
 /** Why a stream did not inflate. */
 export type InflateFailure =
   /** The input ended before the stream did. */
@@ -95,13 +101,9 @@ export class Inflater {
   ): InflateFailure | null {
     const open = this.#handle();
     if (open === null) return this.#inflateExactSync(input, start, end, out, outStart, size);
-    const inputLength = end - start;
     this.#error = null;
     open.handle.reset();
-    open.handle.writeSync(constants.Z_FINISH, input, start, inputLength, out, outStart, size + 1);
-    if (this.#hasFailed()) return this.#fail();
-    this.produced = size + 1 - (open.state[0] ?? 0);
-    this.consumed = inputLength - (open.state[1] ?? 0);
+    if (!this.#write(open, constants.Z_FINISH, input, start, end, out, outStart, size + 1)) return this.#fail();
     if (this.produced !== size) return this.produced > size ? 'corrupt' : 'truncated';
     return null;
   }
@@ -117,17 +119,15 @@ export class Inflater {
 
   /**
    * Goes on with the stream of `begin`: takes from `input[start, end)`, gives to `out[outStart, outEnd)`, and sets
-   * `consumed` and `produced`. A step with room left in `out` and input left over means that the stream has ended.
+   * `consumed` and `produced`. The stream has ended when a step with room and input does nothing.
    * @returns null or why it failed
    */
   step(input: Bytes, start: number, end: number, out: Bytes, outStart: number, outEnd: number): InflateFailure | null {
     const open = this.#open;
     if (open === null) return 'corrupt';
-    open.handle.writeSync(constants.Z_SYNC_FLUSH, input, start, end - start, out, outStart, outEnd - outStart);
-    if (this.#hasFailed()) return this.#fail();
-    this.produced = outEnd - outStart - (open.state[0] ?? 0);
-    this.consumed = end - start - (open.state[1] ?? 0);
-    return null;
+    return this.#write(open, constants.Z_SYNC_FLUSH, input, start, end, out, outStart, outEnd - outStart)
+      ? null
+      : this.#fail();
   }
 
   /** Whether the stream of `begin`, all of whose input was given, is complete: ended and its checksum right. */
@@ -140,6 +140,29 @@ export class Inflater {
       return false;
     }
     return open.state[0] === 1;
+  }
+
+  /** One write; sets `consumed` and `produced`. False when it failed. */
+  #write(
+    { handle, state }: OpenHandle,
+    flush: number,
+    input: Bytes,
+    start: number,
+    end: number,
+    out: Bytes,
+    outStart: number,
+    outLength: number,
+  ): boolean {
+    if (outStart + outLength <= MOST_OUTPUT) {
+      handle.writeSync(flush, input, start, end - start, out, outStart, outLength);
+    } else {
+      outLength = Math.min(outLength, MOST_OUTPUT);
+      handle.writeSync(flush, input, start, end - start, out.subarray(outStart, outStart + outLength), 0, outLength);
+    }
+    if (this.#hasFailed()) return false;
+    this.produced = outLength - (state[0] ?? 0);
+    this.consumed = end - start - (state[1] ?? 0);
+    return true;
   }
 
   #handle(): OpenHandle | null {
