@@ -13,8 +13,10 @@ export const TAG = 4;
 export const OFS_DELTA = 6;
 export const REF_DELTA = 7;
 
-/** Longest header: a size of 10 bytes, then an offset of 10 bytes or an object id. */
-export const MAX_ENTRY_HEADER_BYTES = 10 + Math.max(10, OID_BYTES);
+/** A size of 8 bytes reaches as far as a number is exact (4 + 7 * 7 = 53 bits), and a distance of 8 further than any file. */
+const MOST_VARINT_BYTES = 8;
+/** Longest header: a size, then a distance or an object id. */
+export const MAX_ENTRY_HEADER_BYTES = MOST_VARINT_BYTES + Math.max(MOST_VARINT_BYTES, OID_BYTES);
 
 /** The name of an object type for messages. */
 export function typeName(type: number): string {
@@ -54,15 +56,14 @@ export class EntryHeader {
     let byte = bytes[cursor++] ?? 0;
     const type = (byte >> 4) & 7;
     let size = byte & 15;
-    // Sizes pass 32 bits, so multiply instead of shifting; 10 bytes reach past what a number holds exactly.
+    // Sizes pass 32 bits, so multiply instead of shifting.
     let scale = 16;
     while (byte & 0x80) {
-      if (cursor >= end || cursor - at >= 8) return false;
+      if (cursor >= end || cursor - at >= MOST_VARINT_BYTES) return false;
       byte = bytes[cursor++] ?? 0;
       size += (byte & 0x7f) * scale;
       scale *= 128;
     }
-    if (size > Number.MAX_SAFE_INTEGER) return false;
     this.type = type;
     this.size = size;
     if (type === OFS_DELTA) {
@@ -71,7 +72,7 @@ export class EntryHeader {
       byte = bytes[cursor++] ?? 0;
       let distance = byte & 0x7f;
       while (byte & 0x80) {
-        if (cursor >= end || cursor - first >= 8) return false;
+        if (cursor >= end || cursor - first >= MOST_VARINT_BYTES) return false;
         byte = bytes[cursor++] ?? 0;
         distance = (distance + 1) * 128 + (byte & 0x7f);
       }
