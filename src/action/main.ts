@@ -7,7 +7,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { debug, info, setFailed, setSecret, warning } from '@actions/core';
 import { checkout, fetch } from '../engine/engine.ts';
-import { CheckoutError } from '../engine/errors.ts';
+import { CheckoutError, type ErrorJson } from '../engine/errors.ts';
 import type { Report } from '../engine/report/report.ts';
 import type { EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
 import { publishAnnotations } from './annotations.ts';
@@ -73,6 +73,11 @@ class Unusable extends Error {}
 
 /** Failures of a reused repository that a new one would not have. */
 const GONE_WITH_A_NEW_REPOSITORY = new Set(['object-missing', 'object-corrupt', 'tree-invalid', 'index-corrupt']);
+
+function isGoneWithANewRepository({ code, subject }: ErrorJson): boolean {
+  // A file that could not be written names a blob if that was the reason, rather than the disk.
+  return GONE_WITH_A_NEW_REPOSITORY.has(code) || (code === 'write-failed' && subject.oid !== undefined);
+}
 
 /** Removes what a reused directory holds, or finds it usable. True if there is an earlier checkout to build on. */
 async function prepareDirectory(step: Step): Promise<boolean> {
@@ -190,7 +195,7 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
     ),
   );
   const { error } = report;
-  if (error !== undefined && reused && settings.clean && GONE_WITH_A_NEW_REPOSITORY.has(error.code)) {
+  if (error !== undefined && reused && settings.clean && isGoneWithANewRepository(error)) {
     throw new Unusable(error.message);
   }
   return { report, ref: fetched.ref };

@@ -315,7 +315,9 @@ async function resolveTarget(session: Session): Promise<ResolvedTarget> {
       const found = await resolveCheckoutRevision(facts, text);
       if (found.kind === 'head') return { oid: found.oid, change: null, upstream: null };
       if (found.kind === 'detached') {
-        return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to: text }), upstream: null };
+        // '@{-1}' stands for what was checked out before, and it is that which the reflog names.
+        const to = /^(-|@\{-[0-9]+\})$/.test(text) ? found.oid : text;
+        return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to }), upstream: null };
       }
       if (found.trackingRef !== undefined) {
         const branch = found.refName.slice('refs/heads/'.length);
@@ -487,8 +489,10 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   if (result.exitCode !== 0) throw gitFailure('checkout', result.stderr);
   run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
   const after = indexOrNothing(repository.indexPath);
-  if (fresh && after === null) return report(run, await countTracked(session), [], []);
-  return report(run, compareIndexes(before, after), [], []);
+  if (after !== null && (fresh || before !== null)) return report(run, compareIndexes(before, after), [], []);
+  // An index that we cannot read: of a fresh tree all is written, of another one nothing is known.
+  const totals = fresh ? await countTracked(session) : { files: 0, kept: 0, removed: 0, bytesWritten: 0 };
+  return report(run, totals, [], []);
 }
 
 function targetArguments({ target }: CheckoutRequest): string[] {
@@ -510,10 +514,12 @@ function gitFailure(command: string, stderr: string): CheckoutError {
   return new CheckoutError('git-failed', `git ${command} failed: ${line.replace(/^(fatal|error): /, '')}`);
 }
 
-/** The index for counting only: one that we cannot read counts as none. */
+/** The index for counting only: one that we cannot read, or that is not whole, counts as none. */
 function indexOrNothing(path: string): IndexTable | null {
   try {
-    return readIndex(path);
+    const index = readIndex(path);
+    const whole = index?.extensions.every(({ signature }) => signature !== 'link' && signature !== 'sdir');
+    return whole === true ? index : null;
   } catch (error) {
     if (error instanceof CheckoutError) return null;
     throw error;

@@ -16,7 +16,6 @@ export type ErrorCode =
   | 'tree-too-deep'
   | 'path-invalid' // a path that a checkout must refuse (git-check of names, before anything is touched)
   | 'config-invalid'
-  | 'attributes-invalid'
   | 'index-locked'
   | 'index-corrupt'
   | 'ref-locked'
@@ -28,7 +27,6 @@ export type ErrorCode =
   | 'fetch-failed'
   | 'authentication-failed'
   | 'unsupported' // engine: native was asked for and the repository needs git
-  | 'worker-failed'
   | 'interrupted';
 
 /** What an error concerns. Paths are in display form (UTF-8, invalid bytes replaced), oids in hexadecimal. */

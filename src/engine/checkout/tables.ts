@@ -4,7 +4,7 @@
  */
 import { OID_BYTES } from '../oid.ts';
 
-/** Each entry ends in one of the final states; PENDING, CLAIMED or VERIFY at the end of a run is a bug. */
+/** Each entry ends in one of the final states; PENDING or VERIFY at the end of a run is a bug. */
 export const State = {
   /** To be written by a worker. */
   PENDING: 0,

@@ -77,7 +77,6 @@ it('documents every phase and every error code', () => {
     'tree-too-deep': true,
     'path-invalid': true,
     'config-invalid': true,
-    'attributes-invalid': true,
     'index-locked': true,
     'index-corrupt': true,
     'ref-locked': true,
@@ -89,7 +88,6 @@ it('documents every phase and every error code', () => {
     'fetch-failed': true,
     'authentication-failed': true,
     unsupported: true,
-    'worker-failed': true,
     interrupted: true,
   };
   const rows = (heading: string) => {
