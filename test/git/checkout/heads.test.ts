@@ -69,6 +69,19 @@ describe('by name', () => {
     await check({ kind: 'revision', revision }, { from: first!.commit });
   });
 
+  it('what was checked out before, a branch or a commit', async () => {
+    const afterBranch = (directory: string): void => {
+      git(directory, ['checkout', '-q', '-f', 'topic']);
+      git(directory, ['checkout', '-q', '-f', 'main']);
+    };
+    const afterCommit = (directory: string): void => {
+      git(directory, ['checkout', '-q', '-f', '--detach', first!.commit]);
+      git(directory, ['checkout', '-q', '-f', 'main']);
+    };
+    await check({ kind: 'revision', revision: '@{-1}' }, { prepare: afterBranch });
+    await check({ kind: 'revision', revision: '@{-1}' }, { prepare: afterCommit });
+  });
+
   it('a branch that HEAD names already, and back to it', async () => {
     const onTopic = (directory: string): void => void git(directory, ['checkout', '-q', 'topic']);
     await check({ kind: 'revision', revision: 'topic' }, { prepare: onTopic });
