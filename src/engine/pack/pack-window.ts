@@ -44,12 +44,13 @@ export class PackWindow {
   }
 
   /**
-   * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits.
-   * @returns false past the end of the pack
+   * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits. At the end of the
+   * entries that is the first byte of the checksum, see PackReader.
+   * @returns false past that
    */
   advance(pack: number, offset: number): boolean {
     if (pack === this.#pack && offset >= this.start && offset < this.end) return true;
-    if (offset >= this.packEnd(pack)) return false;
+    if (offset > this.packEnd(pack)) return false;
     this.#fill(pack, offset, WINDOW_BYTES);
     return true;
   }
