@@ -181,34 +181,38 @@ export class PackReader {
     for (let i = 0; i < this.#chainLength; i++) {
       if ((this.#chain[i]?.deltaSize ?? 0) > SCRATCH_BYTES) return null;
     }
-    return this.#readChain(false);
+    const bytes = this.#readChain(false);
+    // What was built on the way may have taken the place of the base in the cache.
+    if (bytes === null) this.open(this.#pack, this.#offset);
+    return bytes;
   }
 
   /** Finds out what reading a large object takes: sets `size`, `readBytes` and `streamBytes`. */
   measure(): void {
     if (this.isPlain) {
-      this.readBytes = largeBytes(this.size);
-      this.streamBytes = 0;
+      const inflating = this.#inflatingBytes(this.size);
+      this.readBytes = largeBytes(this.size) + inflating;
+      this.streamBytes = inflating === 0 ? 0 : this.readBytes;
       return;
     }
     let baseSize = this.#baseSize;
-    // A base that is at hand has its memory already.
-    let baseBytes = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
-    let most = 0;
+    // A large base stays to the end, for other deltas on it. One that is at hand has its memory already.
+    const retained = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
+    let most = this.#baseAt === BASE_IN_PACK ? retained + this.#inflatingBytes(baseSize) : 0;
+    let before = 0;
     for (let i = this.#chainLength - 1; i >= 0; i--) {
       const link = this.#chainLink(i);
       this.#inflateHead(link);
       this.#parseSizes(link, this.#probe, Math.min(this.#probe.length, link.deltaSize), baseSize);
       const { resultSize } = this.#sizes;
-      const needed = baseBytes + largeBytes(link.deltaSize);
-      if (i === 0) {
-        this.streamBytes = Math.max(most, needed);
-        this.readBytes = Math.max(most, needed + largeBytes(resultSize));
-      }
+      const needed = retained + before + largeBytes(link.deltaSize);
+      most = Math.max(most, needed + this.#inflatingBytes(link.deltaSize));
+      if (i === 0) this.streamBytes = most;
       most = Math.max(most, needed + largeBytes(resultSize));
       baseSize = resultSize;
-      baseBytes = largeBytes(resultSize);
+      before = largeBytes(resultSize);
     }
+    this.readBytes = most;
     this.size = baseSize;
   }
 
@@ -229,7 +233,8 @@ export class PackReader {
       return;
     }
     if (!this.#inflater.begin()) {
-      sink(this.read());
+      const whole = this.read();
+      if (whole.length > 0) sink(whole);
       return;
     }
     const out = (this.#piece ??= new Uint8Array(PIECE_BYTES));
@@ -258,6 +263,11 @@ export class PackReader {
     if (this.#retained !== null) freeLarge(this.#retained);
     this.#retained = null;
     this.#retainedKey = -1;
+  }
+
+  /** What inflating a large part takes beside its output: without the handle the compressed bytes, their inflated pieces and a copy. */
+  #inflatingBytes(size: number): number {
+    return size <= SCRATCH_BYTES || this.#inflater.usesHandle ? 0 : 2 * compressedBound(size) + 2 * size;
   }
 
   #chainLink(i: number): ChainLink {
@@ -304,7 +314,8 @@ export class PackReader {
       // A base by id may lie anywhere, so such deltas could form a ring.
       if (this.#chainLength > this.#index(pack).count) throw this.#corrupt(pack, at, 'is its own delta base');
     }
-    if (base < PACK_HEADER_BYTES) throw this.#corrupt(pack, at, 'has a delta base outside of the pack');
+    if (base < PACK_HEADER_BYTES || base >= this.#window.packEnd(pack))
+      throw this.#corrupt(pack, at, 'has a delta base outside of the pack');
     return base;
   }
 
@@ -350,7 +361,9 @@ export class PackReader {
     const probe = this.#probe;
     const wanted = Math.min(probe.length, link.deltaSize);
     if (!this.#inflater.begin()) {
-      probe.set(this.#inflateDelta(link).subarray(0, wanted));
+      const delta = this.#inflateDelta(link);
+      probe.set(delta.subarray(0, wanted));
+      this.#release(delta);
       return;
     }
     const end = window.packEnd(this.#pack);
