@@ -5,7 +5,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { errnoOf, ioError } from '../errors.ts';
 
-/** git follows alternates of alternates this deep. */
+/** git reads the alternates of alternates this deep: of the repository itself (0) and of five borrowed directories in a row. */
 const MAX_DEPTH = 5;
 /** An alternates file is a list of paths; one larger than this is not one. */
 const MAX_FILE_BYTES = 1 << 20;
@@ -22,14 +22,12 @@ const ESCAPES: Readonly<Record<string, number>> = {
   '\\': 92,
 };
 
-/** Undoes git's C-style quoting of a whole line; null when it is not well-formed. */
-export function unquoteC(line: string): string | null {
-  if (!line.startsWith('"')) return null;
-  const source = Buffer.from(line, 'utf8');
+/** Undoes git's C-style quoting of what begins at `start`; null when it is not well-formed. `end` is behind the last quote. */
+function unquoteC(source: Buffer, start: number): { text: string; end: number } | null {
   const out: number[] = [];
-  for (let i = 1; i < source.length; i++) {
+  for (let i = start + 1; i < source.length; i++) {
     const byte = source[i] ?? 0;
-    if (byte === 0x22) return i === source.length - 1 ? Buffer.from(out).toString('utf8') : null;
+    if (byte === 0x22) return { text: Buffer.from(out).toString('utf8'), end: i + 1 };
     if (byte !== 0x5c) {
       out.push(byte);
       continue;
@@ -51,8 +49,25 @@ export function unquoteC(line: string): string | null {
 }
 
 /**
+ * Takes a list of directories apart, as git does: comments and empty entries are skipped, and an entry may be quoted.
+ * @param separator one character
+ */
+function parseList(source: Buffer, separator: string): string[] {
+  const entries: string[] = [];
+  for (let at = 0; at < source.length;) {
+    const quoted = source[at] === 0x22 ? unquoteC(source, at) : null;
+    let end = quoted?.end ?? source.indexOf(separator, at);
+    if (end < 0) end = source.length;
+    const entry = quoted?.text ?? source.toString('utf8', at, end);
+    if (entry !== '' && source[at] !== 0x23) entries.push(entry);
+    at = end + 1;
+  }
+  return entries;
+}
+
+/**
  * Lists the object directories in look-up order: the repository's own, those of GIT_ALTERNATE_OBJECT_DIRECTORIES, and
- * the alternates of each, depth first. Missing ones are left out and told to `warn`, as git does.
+ * then its alternates; each of these followed by its own alternates. Missing ones are left out and told to `warn`, as git does.
  * @param environmentList value of GIT_ALTERNATE_OBJECT_DIRECTORIES, or ''
  */
 export function objectDirectories(
@@ -75,39 +90,31 @@ export function objectDirectories(
     if (seen.has(identity)) return;
     seen.add(identity);
     found.push(directory);
-    if (depth >= MAX_DEPTH) {
-      if (readAlternates(directory).length > 0) warn(`alternates of '${directory}' are nested too deep and ignored`);
+    if (!own) addAlternates(directory, depth);
+  };
+  const addAlternates = (directory: string, depth: number): void => {
+    const entries = readAlternates(directory);
+    if (depth > MAX_DEPTH && entries.length > 0) {
+      warn(`alternates of '${directory}' are nested too deep and ignored`);
       return;
     }
-    for (const line of readAlternates(directory)) {
-      add(isAbsolute(line) ? line : resolve(directory, line), depth + 1, false);
-    }
+    for (const entry of entries) add(isAbsolute(entry) ? entry : resolve(directory, entry), depth + 1, false);
   };
   add(ownDirectory, 0, true);
-  for (const entry of splitEnvironmentList(environmentList)) add(entry, 1, false);
-  return found;
-}
-
-function splitEnvironmentList(list: string): string[] {
   const separator = process.platform === 'win32' ? ';' : ':';
-  return list.split(separator).filter((entry) => entry !== '');
+  for (const entry of parseList(Buffer.from(environmentList, 'utf8'), separator)) add(entry, 1, false);
+  addAlternates(ownDirectory, 0);
+  return found;
 }
 
 function readAlternates(directory: string): string[] {
   const path = join(directory, 'info', 'alternates');
-  let text: string;
+  let bytes: Buffer;
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > MAX_FILE_BYTES) return [];
-    text = bytes.toString('utf8');
+    bytes = readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return [];
     throw ioError('read', path, error);
   }
-  const lines: string[] = [];
-  for (const line of text.split('\n')) {
-    if (line === '' || line.startsWith('#')) continue;
-    lines.push(line.startsWith('"') ? (unquoteC(line) ?? line) : line);
-  }
-  return lines;
+  return bytes.length > MAX_FILE_BYTES ? [] : parseList(bytes, '\n');
 }
