@@ -2,19 +2,21 @@
  * Loose objects (gitrepository-layout): one zlib stream a file, holding "<type> <size>\0" and the content. The size and
  * the end of the stream are checked even where git would stream without looking.
  */
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
-import { inflateSync } from 'node:zlib';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { constants, inflateSync } from 'node:zlib';
 import type { Bytes } from '../bytes.ts';
 import { bufferOver, freeLarge } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { BLOB, COMMIT, TAG, TREE } from '../pack/entry.ts';
 import { Inflater } from '../pack/inflate.ts';
-import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
+import { MAX_INFLATE_RATIO, SCRATCH_BYTES } from '../pack/pack-reader.ts';
 import { oidToHex } from '../oid.ts';
 
 /** Read in pieces of this size. */
 const INPUT_BYTES = 64 << 10;
 const PIECE_BYTES = 256 << 10;
+/** Compressed bytes that are enough for a header, whatever the encoder. */
+const HEAD_INPUT_BYTES = 1024;
 /** Longest header: a type of 6 letters and a size of 16 digits. */
 const MAX_HEADER_BYTES = 32;
 
@@ -31,13 +33,14 @@ export class LooseReader {
   size = 0;
   /** Set by `measure`. */
   readBytes = 0;
-  readonly streamBytes = 0;
+  streamBytes = 0;
   readonly #inflater: Inflater;
   readonly #input = new Uint8Array(INPUT_BYTES);
   #piece: Uint8Array | null = null;
   #scratch: Uint8Array | null = null;
   #large: Uint8Array<ArrayBuffer> | null = null;
-  #whole: Buffer | null = null;
+  /** Without the handle there are no pieces: the whole compressed object. */
+  #compressed: Buffer | null = null;
   #fd = -1;
   #path = '';
   #inputStart = 0;
@@ -76,8 +79,16 @@ export class LooseReader {
     this.#atEnd = false;
     if (!this.#inflater.begin()) {
       this.#openWithoutPieces();
-      return true;
+    } else {
+      this.#openInPieces();
     }
+    if (this.size > SCRATCH_BYTES && this.size > fstatSync(this.#fd).size * MAX_INFLATE_RATIO) {
+      throw this.#corrupt('declares a size that it cannot hold');
+    }
+    return true;
+  }
+
+  #openInPieces(): void {
     let filled = 0;
     while (filled < MAX_HEADER_BYTES) {
       if (!this.#refill()) break;
@@ -86,7 +97,6 @@ export class LooseReader {
     }
     this.#headStart = this.#parseHeader(this.#head.subarray(0, filled));
     this.#headEnd = filled;
-    return true;
   }
 
   /** Sets type and size; returns where the content begins. */
@@ -101,17 +111,41 @@ export class LooseReader {
     return zero + 1;
   }
 
-  /** The way of runtimes that cannot inflate in pieces: the object is in memory from the start. */
+  /** The way of runtimes that cannot inflate in pieces: an object is whole in memory, compressed and inflated. */
   #openWithoutPieces(): void {
-    let whole: Buffer;
+    let head: Buffer;
     try {
-      whole = inflateSync(readFileSync(this.#fd));
+      this.#compressed = readFileSync(this.#fd);
+      // What comes of the first bytes of a stream that goes on: they make at most 1 MiB.
+      const options = { finishFlush: constants.Z_SYNC_FLUSH };
+      head = inflateSync(this.#compressed.subarray(0, HEAD_INPUT_BYTES), options);
     } catch (error) {
-      throw new CheckoutError('object-corrupt', `loose object '${this.#path}' is damaged`, { path: this.#path }, error);
+      if (this.#compressed === null) throw ioError('read', this.#path, error);
+      throw this.#corrupt('is damaged');
     }
-    const start = this.#parseHeader(whole);
-    if (whole.length - start !== this.size) throw this.#corrupt('has another size than its header says');
-    this.#whole = whole.subarray(start);
+    this.#headStart = this.#parseHeader(head);
+  }
+
+  #inflateWhole(compressed: Buffer): Bytes {
+    const end = this.#headStart + this.size;
+    let whole: Buffer;
+    let used: number;
+    try {
+      const result = inflateSync(compressed, { maxOutputLength: end + 1, info: true }) as unknown as {
+        buffer: Buffer;
+        engine: { bytesWritten: number };
+      };
+      whole = result.buffer;
+      used = result.engine.bytesWritten;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ERR_BUFFER_TOO_LARGE') throw this.#corrupt('is longer than its header says');
+      throw this.#corrupt(code === 'Z_BUF_ERROR' ? 'is cut off' : 'is damaged');
+    }
+    if (whole.length !== end)
+      throw this.#corrupt(`is ${whole.length < end ? 'shorter' : 'longer'} than its header says`);
+    if (used !== compressed.length) throw this.#corrupt('has garbage at its end');
+    return whole.subarray(this.#headStart);
   }
 
   /** Reads the opened object if it fits the scratch buffer, else null. */
@@ -120,15 +154,21 @@ export class LooseReader {
   }
 
   measure(): void {
-    this.readBytes = this.size > SCRATCH_BYTES ? this.size + 1 : 0;
+    const large = this.size > SCRATCH_BYTES;
+    if (this.#compressed === null) {
+      this.readBytes = large ? this.size + 1 : 0;
+      this.streamBytes = 0;
+    } else {
+      // The inflated pieces and the whole that they are put together to.
+      this.readBytes = this.streamBytes = large ? this.#compressed.length + 2 * this.size : 0;
+    }
   }
 
   /** Reads the opened object whole; the bytes are valid until the next call. */
   read(): Bytes {
-    if (this.#whole !== null) return this.#whole;
+    if (this.#compressed !== null) return this.#inflateWhole(this.#compressed);
     let out: Bytes;
     if (this.size > SCRATCH_BYTES) {
-      // A declared size costs memory only as the content really comes, up to what was reserved for it.
       try {
         this.#large = new Uint8Array(this.size + 1);
       } catch (error) {
@@ -157,8 +197,9 @@ export class LooseReader {
 
   /** Gives the opened object to `sink` in pieces that are valid during the call only. */
   stream(sink: (piece: Bytes) => void): void {
-    if (this.#whole !== null) {
-      if (this.size > 0) sink(this.#whole);
+    if (this.#compressed !== null) {
+      const whole = this.#inflateWhole(this.#compressed);
+      if (whole.length > 0) sink(whole);
       return;
     }
     this.#piece ??= new Uint8Array(PIECE_BYTES);
@@ -188,7 +229,7 @@ export class LooseReader {
   finish(): void {
     if (this.#fd >= 0) closeSync(this.#fd);
     this.#fd = -1;
-    this.#whole = null;
+    this.#compressed = null;
     if (this.#large !== null) freeLarge(this.#large);
     this.#large = null;
   }

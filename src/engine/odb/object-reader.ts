@@ -10,7 +10,7 @@ import { PackReader } from '../pack/pack-reader.ts';
 import { LooseReader } from './loose.ts';
 
 /** Pack number of a loose object. */
-const LOOSE = 0xffff;
+export const LOOSE = 0xffff;
 
 export class ObjectReader {
   /** Set by `open`: the object's type (pack/entry.ts) and size. */
@@ -23,12 +23,15 @@ export class ObjectReader {
   isPlain = false;
   readonly #packs: PackReader;
   readonly #directories: readonly string[];
+  readonly #useHandle: boolean;
   #loose: LooseReader | null = null;
   #current: PackReader | LooseReader;
 
+  /** @param useHandle false inflates the documented way, see Inflater (for tests) */
   constructor(packs: readonly PackFile[], objectDirectories: readonly string[], useHandle = true) {
     this.#packs = new PackReader(packs, { inflater: new Inflater(useHandle) });
     this.#directories = objectDirectories;
+    this.#useHandle = useHandle;
     this.#current = this.#packs;
   }
 
@@ -64,7 +67,7 @@ export class ObjectReader {
 
   /** Opens a loose object; false when there is none. */
   openLoose(oid: Bytes, oidAt: number): boolean {
-    this.#loose ??= new LooseReader();
+    this.#loose ??= new LooseReader(new Inflater(this.#useHandle));
     for (const directory of this.#directories) {
       if (!this.#loose.open(directory, oid, oidAt)) continue;
       this.#current = this.#loose;

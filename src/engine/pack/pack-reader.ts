@@ -23,7 +23,7 @@ export const SCRATCH_BYTES = 1 << 20;
 /** Bases kept for each thread. */
 export const BASE_CACHE_BYTES = 4 << 20;
 /** Deflate never packs denser than 1032 to 1 (zlib's technical details), so a larger claim is a lie. */
-const MAX_INFLATE_RATIO = 1032;
+export const MAX_INFLATE_RATIO = 1032;
 /** Pieces in which large objects are streamed: they fit the second-level cache of a core. */
 const PIECE_BYTES = 256 << 10;
 
