@@ -92,6 +92,9 @@ export class AttributeConversions implements ConversionLookup {
       } catch (error) {
         // git goes on without the rules; the file itself will fail to be written, and say so.
         if (error instanceof CheckoutError && error.code === 'object-missing') return null;
+        // Too large to be read is too large to be heeded.
+        const { size } = this.#odb.reader;
+        if (error instanceof CheckoutError && error.code === 'memory' && size >= ATTRIBUTES_FILE_LIMIT) return null;
         throw error;
       }
       if (this.#odb.reader.type !== BLOB || content.length >= ATTRIBUTES_FILE_LIMIT) {

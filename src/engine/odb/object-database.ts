@@ -9,10 +9,15 @@ import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { oidToHex } from '../oid.ts';
 import { openPack, type PackFile } from '../pack/pack-file.ts';
 import { PackIndex } from '../pack/pack-index.ts';
-import { ObjectReader } from './object-reader.ts';
+import { LOOSE, ObjectReader } from './object-reader.ts';
 
-/** `find` sets `pack` to this for a loose object. */
-export const LOOSE = 0xffff;
+export { LOOSE } from './object-reader.ts';
+
+/**
+ * The main thread reads trees, commits, tags, attribute files and link targets whole, outside of the memory budget. What takes more than
+ * this is none of them: the tree of the most entries that a checkout may have (tables.ts) would.
+ */
+const MOST_WHOLE_BYTES = 2 ** 30;
 /** More packs than this are left to git: a place has 16 bits for the pack's number. */
 const MAX_PACKS = 500;
 
@@ -128,12 +133,6 @@ export class ObjectDatabase {
     return this.#loose;
   }
 
-  /** Like `find`, but certain: opens the file of a loose object to see that it is there. */
-  has(oid: Bytes, oidAt: number): boolean {
-    if (!this.find(oid, oidAt)) return false;
-    return this.pack !== LOOSE || this.reader.openLoose(oid, oidAt);
-  }
-
   /** The main thread's reader. */
   get reader(): ObjectReader {
     return (this.#reader ??= new ObjectReader(this.#packs, this.directories));
@@ -142,12 +141,22 @@ export class ObjectDatabase {
   /**
    * Reads a whole object; the bytes are valid until the next read.
    * @returns its bytes, its type is then `reader.type`
-   * @throws CheckoutError object-missing, object-corrupt
+   * @throws CheckoutError object-missing, object-corrupt, memory
    */
   read(oid: Bytes, oidAt = 0): Bytes {
     if (!this.find(oid, oidAt)) throw missing(oid, oidAt);
-    this.reader.open(this.pack, this.offset, oid, oidAt);
-    return this.reader.read();
+    const { reader } = this;
+    reader.open(this.pack, this.offset, oid, oidAt);
+    const small = reader.readSmall();
+    if (small !== null) return small;
+    reader.measure();
+    if (reader.readBytes > MOST_WHOLE_BYTES) {
+      const hex = oidToHex(oid, oidAt);
+      throw new CheckoutError('memory', `object ${hex} takes ${reader.readBytes} bytes, more than are read whole`, {
+        oid: hex,
+      });
+    }
+    return reader.read();
   }
 }
 

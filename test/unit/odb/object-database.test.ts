@@ -1,0 +1,187 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CheckoutError } from '../../../src/engine/errors.ts';
+import { LOOSE, missing, ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
+import { ObjectReader } from '../../../src/engine/odb/object-reader.ts';
+import { oidFromHex } from '../../../src/engine/oid.ts';
+import { BLOB, TREE } from '../../../src/engine/pack/entry.ts';
+import { entryHeader, plainEntry, writePack } from '../../support/pack-writer.ts';
+import { randomBytes } from '../../support/random.ts';
+import { GitRepository } from '../../support/repository.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
+
+const folder = temporaryFolder('odb');
+/** Of this process; only Linux tells. */
+const openFiles = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
+
+let cases = 0;
+const fresh = (): string => {
+  const directory = join(folder, `${cases++}`);
+  mkdirSync(directory);
+  return directory;
+};
+
+function withDatabase(directories: string[], run: (odb: ObjectDatabase, warnings: string[]) => void): void {
+  const warnings: string[] = [];
+  const odb = ObjectDatabase.open(directories, (line) => warnings.push(line));
+  try {
+    run(odb, warnings);
+  } finally {
+    odb.close();
+  }
+}
+
+const oid = (digit: string): string => digit.repeat(40);
+const blob = (digit: string, text = `content ${digit}`): { oid: string; bytes: Buffer } => ({
+  oid: oid(digit),
+  bytes: plainEntry(BLOB, Buffer.from(text)),
+});
+const text = (odb: ObjectDatabase, hex: string): string => Buffer.from(odb.read(oidFromHex(hex))).toString();
+
+describe('ObjectDatabase', () => {
+  it('finds objects in several packs of several directories, and loose ones', () => {
+    const [one, two] = [fresh(), fresh()];
+    writePack(one, [blob('1'), blob('2')]);
+    writePack(one, [blob('3')]);
+    writePack(two, [blob('4'), blob('5')]);
+    const repository = new GitRepository(folder, 'loose');
+    const looseOid = repository.text(['hash-object', '-w', '--stdin'], { input: 'loose' });
+    const objects = join(repository.gitDir, 'objects');
+    withDatabase([one, two, objects], (odb, warnings) => {
+      expect(warnings).toEqual([]);
+      expect([odb.packs.length, odb.packedObjects]).toEqual([3, 5]);
+      for (let round = 0; round < 3; round++) {
+        for (const digit of ['5', '1', '3', '2', '4']) expect(text(odb, oid(digit))).toBe(`content ${digit}`);
+        expect(text(odb, looseOid)).toBe('loose');
+        expect(odb.pack).toBe(LOOSE);
+      }
+      expect(odb.reader.type).toBe(BLOB);
+    });
+  });
+
+  it('gives places that other readers can use', () => {
+    const directory = fresh();
+    writePack(directory, [blob('1'), blob('2')]);
+    withDatabase([directory], (odb) => {
+      expect(odb.find(oidFromHex(oid('2')), 0)).toBe(true);
+      for (const useHandle of [true, false]) {
+        const reader = new ObjectReader(odb.packs, odb.directories, useHandle);
+        reader.open(odb.pack, odb.offset, oidFromHex(oid('2')), 0);
+        expect([reader.type, reader.size, reader.isPlain]).toEqual([BLOB, 9, true]);
+        expect(Buffer.from(reader.read()).toString()).toBe('content 2');
+        reader.close();
+      }
+    });
+  });
+
+  it('knows without looking that no loose object can be there', () => {
+    const directory = fresh();
+    writePack(directory, [blob('1')]);
+    withDatabase([directory], (odb) => {
+      expect(odb.find(oidFromHex(oid('9')), 0)).toBe(false);
+    });
+    mkdirSync(join(directory, 'ab'));
+    withDatabase([directory], (odb) => {
+      expect(odb.find(oidFromHex(oid('9')), 0)).toBe(true);
+      expect(odb.pack).toBe(LOOSE);
+    });
+  });
+
+  it('says which object is missing', () => {
+    const directory = fresh();
+    for (const withFolder of [false, true]) {
+      if (withFolder) mkdirSync(join(directory, '99'));
+      withDatabase([directory], (odb) => {
+        const at = Buffer.concat([Buffer.from('xx'), oidFromHex(oid('9'))]);
+        expect(() => odb.read(at, 2)).toThrow(missing(oidFromHex(oid('9')), 0));
+      });
+    }
+    expect(missing(oidFromHex(oid('9')), 0)).toMatchObject({ code: 'object-missing', subject: { oid: oid('9') } });
+  });
+
+  it('leaves a damaged pack out, with a warning, and finds its objects elsewhere', () => {
+    const [one, two] = [fresh(), fresh()];
+    const name = writePack(one, [blob('1'), blob('2')]);
+    writePack(one, [blob('3')]);
+    writePack(two, [blob('1'), blob('2')]);
+    const pack = join(one, 'pack', `pack-${name}`);
+    const damages: [string, (bytes: Buffer) => Buffer][] = [
+      ['.pack', (bytes) => bytes.subarray(0, -1)],
+      ['.pack', () => Buffer.alloc(0)],
+      ['.idx', (bytes) => bytes.subarray(0, 1000)],
+    ];
+    for (const [ending, damage] of damages) {
+      const good = readFileSync(pack + ending);
+      writeFileSync(pack + ending, damage(good));
+      const open = openFiles();
+      withDatabase([one, two], (odb, warnings) => {
+        expect(warnings.length).toBe(1);
+        expect(warnings[0]).toContain(pack);
+        expect(['1', '2', '3'].map((digit) => text(odb, oid(digit)))).toEqual(['content 1', 'content 2', 'content 3']);
+      });
+      withDatabase([one], (odb) => {
+        expect(() => odb.read(oidFromHex(oid('1')))).toThrow('is missing');
+        expect(text(odb, oid('3'))).toBe('content 3');
+      });
+      expect(openFiles()).toBe(open);
+      writeFileSync(pack + ending, good);
+    }
+  });
+
+  it('opens a pack once that is in two directories', () => {
+    const [one, two] = [fresh(), fresh()];
+    for (const directory of [one, two]) writePack(directory, [blob('1')]);
+    withDatabase([one, two], (odb) => {
+      expect(odb.packs.length).toBe(1);
+    });
+  });
+
+  it('takes no pack without its index, and no index without its pack', () => {
+    const directory = fresh();
+    const [first, second] = [writePack(directory, [blob('1')]), writePack(directory, [blob('2')])];
+    const packs = join(directory, 'pack');
+    renameSync(join(packs, `pack-${first}.idx`), join(packs, 'away'));
+    renameSync(join(packs, `pack-${second}.pack`), join(packs, `pack-${second}.pack.tmp`));
+    withDatabase([directory], (odb, warnings) => {
+      expect([odb.packs.length, warnings]).toEqual([0, []]);
+    });
+  });
+
+  it('refuses to read whole what no tree or commit can be, before it takes the memory', () => {
+    const directory = fresh();
+    const claims = Buffer.concat([entryHeader(TREE, 2 ** 30), randomBytes(1, 100)]);
+    const noise = plainEntry(BLOB, randomBytes(2, 1_100_000));
+    writePack(directory, [{ oid: oid('1'), bytes: claims }, { oid: oid('2'), bytes: noise }, blob('3')]);
+    withDatabase([directory], (odb) => {
+      const before = process.memoryUsage().arrayBuffers;
+      expect(() => odb.read(oidFromHex(oid('1')))).toThrow(
+        expect.objectContaining({ code: 'memory', subject: { oid: oid('1') } }),
+      );
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 25);
+      expect(odb.read(oidFromHex(oid('2'))).length).toBe(1_100_000);
+      expect(text(odb, oid('3'))).toBe('content 3');
+    });
+  });
+
+  it('leaves more packs than it can number to git, and closes what it had opened', () => {
+    const directory = fresh();
+    const packs = join(directory, 'pack');
+    const name = writePack(directory, [blob('1')]);
+    const files = ['pack', 'idx'].map((ending) => readFileSync(join(packs, `pack-${name}.${ending}`)));
+    for (let i = 0; i < 500; i++) {
+      writeFileSync(join(packs, `pack-${i}.pack`), files[0]!);
+      writeFileSync(join(packs, `pack-${i}.idx`), files[1]!);
+    }
+    const open = openFiles();
+    let error: unknown;
+    try {
+      withDatabase([directory], () => undefined);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(CheckoutError);
+    expect(error).toMatchObject({ code: 'unsupported' });
+    expect(openFiles()).toBe(open);
+  });
+});
