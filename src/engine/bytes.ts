@@ -11,11 +11,6 @@ export function bufferOver(bytes: Bytes, start = 0, end = bytes.length): Buffer 
   return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset + start, end - start);
 }
 
-/** Memory order of two byte strings: negative, zero or positive; a prefix sorts first. */
-export function compareBytes(a: Bytes, b: Bytes): number {
-  return Buffer.compare(a, b);
-}
-
 /** Bytes in display form for messages: UTF-8 with invalid sequences replaced, control characters escaped. */
 export function displayBytes(bytes: Bytes): string {
   const text = bufferOver(bytes).toString('utf8');

@@ -2,7 +2,7 @@
  * Brings the working tree to a commit's tree: the stages of a checkout in their order. Nothing is touched before the manifest is
  * complete and every path in it was checked; the index is written last, through its lock, which the caller holds.
  */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
@@ -516,13 +516,4 @@ function cacheTreeOf(manifest: Manifest): Bytes | null {
     },
     tables.pathBytes,
   );
-}
-
-/** Makes the working tree's own directory if it is missing. */
-export function ensureWorkTree(workTree: string): void {
-  try {
-    mkdirSync(workTree, { recursive: true });
-  } catch (error) {
-    throw ioError('make directory', workTree, error);
-  }
 }

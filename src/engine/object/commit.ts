@@ -16,12 +16,3 @@ export function tagTarget(bytes: Bytes): Bytes | null {
   const match = /^object ([0-9a-f]{40})\n/.exec(bufferOver(bytes, 0, Math.min(bytes.length, 48)).toString('latin1'));
   return match?.[1] === undefined ? null : oidFromHex(match[1]);
 }
-
-/** The first line of a commit's message, for the reflog and the log. */
-export function commitSubject(bytes: Bytes): string {
-  const buffer = bufferOver(bytes);
-  const at = buffer.indexOf('\n\n');
-  if (at < 0) return '';
-  const end = buffer.indexOf(0x0a, at + 2);
-  return buffer.toString('utf8', at + 2, end < 0 ? buffer.length : end);
-}

@@ -29,8 +29,6 @@ export class LeadingDirectories {
   readonly #pathOffsets: Uint32Array;
   readonly #states: Uint8Array;
   readonly #keep: string;
-  /** Directories made. */
-  made = 0;
 
   /**
    * @param rootIsEmpty nothing but the git directory is in the root, so that nothing needs to be looked at
@@ -95,7 +93,6 @@ export class LeadingDirectories {
       this.#states[directory] = EXISTING;
       return;
     }
-    this.made++;
     this.#states[directory] = FRESH;
   }
 }
