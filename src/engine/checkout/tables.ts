@@ -2,6 +2,7 @@
  * The manifest's tables: one row for each entry of the commit, in index order, as flat arrays in shared memory. Threads read
  * and fill the same tables, so a million entries cost no copies and no messages.
  */
+import { CheckoutError } from '../errors.ts';
 import { OID_BYTES } from '../oid.ts';
 
 /** Each entry ends in one of the final states; PENDING or VERIFY at the end of a run is a bug. */
@@ -47,11 +48,12 @@ export interface Tables {
   stats: Uint32Array<SharedArrayBuffer>;
 }
 
-/** Bytes of all tables for each entry, its path not counted. */
-export const BYTES_PER_ENTRY = 4 + OID_BYTES + 4 + 1 + 1 + 2 + 8 + 4 + 4 * STAT_WORDS;
-
 function shared(bytes: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(bytes);
+  try {
+    return new SharedArrayBuffer(bytes);
+  } catch (error) {
+    throw new CheckoutError('memory', `cannot allocate ${bytes} bytes for the list of files`, {}, error);
+  }
 }
 
 /** Tables with room for `capacity` entries; memory that is not touched costs nothing. */
