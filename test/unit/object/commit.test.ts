@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { commitTree, tagTarget } from '../../../src/engine/object/commit.ts';
+
+const HEX = '0123456789abcdef0123456789abcdef01234567';
+const parse = (run: (bytes: Uint8Array) => Uint8Array | null, text: string): string | null => {
+  const oid = run(Buffer.from(text, 'latin1'));
+  return oid === null ? null : Buffer.from(oid).toString('hex');
+};
+
+describe.each([
+  ['commitTree', commitTree, 'tree'],
+  ['tagTarget', tagTarget, 'object'],
+] as const)('%s', (_, run, key) => {
+  it('takes the id of the first line', () => {
+    expect(parse(run, `${key} ${HEX}\n`)).toBe(HEX);
+    expect(parse(run, `${key} ${HEX}\nauthor A <a> 1 +0000\n\n${key} ${'1'.repeat(40)}\n`)).toBe(HEX);
+    expect(parse(run, `${key} ${HEX}\n\xff\0`)).toBe(HEX);
+  });
+
+  it.each([
+    '',
+    key,
+    `${key} ${HEX}`,
+    `${key} ${HEX} \n`,
+    `${key}  ${HEX}\n`,
+    `${key} ${HEX.slice(1)}\n`,
+    `${key} ${HEX}0\n`,
+    `${key} ${HEX.slice(1)}g\n`,
+    `x${key} ${HEX}\n`,
+    `\n${key} ${HEX}\n`,
+    `parent ${HEX}\n${key} ${HEX}\n`,
+  ])('%j has none', (text) => {
+    expect(parse(run, text)).toBeNull();
+  });
+
+  it('reads shared memory, and the middle of a buffer', () => {
+    const text = Buffer.from(`${key} ${HEX}\n`);
+    const shared = new Uint8Array(new SharedArrayBuffer(text.length + 8)).subarray(5, 5 + text.length);
+    shared.set(text);
+    expect(Buffer.from(run(shared)!).toString('hex')).toBe(HEX);
+  });
+
+  it('gives bytes of their own', () => {
+    const bytes = Buffer.from(`${key} ${HEX}\n`);
+    const oid = run(bytes)!;
+    bytes.fill(0);
+    expect(Buffer.from(oid).toString('hex')).toBe(HEX);
+  });
+});
