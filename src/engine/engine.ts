@@ -422,9 +422,7 @@ function nativeReport(run: RunState, outcome: TreeOutcome, commit: string, ports
   run.plan = outcome.plan;
   run.phases.push(...outcome.phases);
   run.commit = commit;
-  for (const death of outcome.deaths) {
-    ports.observer.warning(`${death}; its files were written by the main thread`);
-  }
+  for (const death of outcome.deaths) ports.observer.warning(death);
   const skipped = outcome.failures.map((error) => ({ path: error.subject.path ?? '', reason: error.message }));
   const [first] = outcome.failures;
   const more = outcome.failures.length - 1;

@@ -4,32 +4,42 @@
  *
  * A thread reserves once for each object, for all that the object takes, and gives all of it back before it reserves again:
  * nobody waits while holding something, so nobody waits for ever. An object larger than the whole budget gets it alone.
+ *
+ * A thread may end at any instruction, and the others would wait for ever for what it holds. So what each thread holds is
+ * written down beside, before it is taken and until it is back: `reclaim` may then give back too much, never too little.
  */
 
-/** Sizes are counted in units of 4 KiB, so that 32 bits reach 8 TiB. */
+/** Sizes are counted in units of 4 KiB, so that 30 bits reach 4 TiB. */
 const UNIT = 4096;
 
 /** Words of the shared array. */
 const FREE = 0;
 const TOTAL = 1;
-export const BUDGET_WORDS = 2;
+/** From here on, the units that each thread holds. */
+const HELD = 2;
+
+/** A budget with as much again reclaimed still fits a word. */
+const MOST_UNITS = 0x3fffffff;
 
 export class Budget {
   readonly #words: Int32Array<SharedArrayBuffer>;
+  /** Index of the word that says what this thread holds. */
+  readonly #held: number;
 
-  constructor(words: Int32Array<SharedArrayBuffer>) {
+  /** @param thread number of the thread that reserves: 0 is the main thread, then the workers */
+  constructor(words: Int32Array<SharedArrayBuffer>, thread: number) {
     this.#words = words;
+    this.#held = HELD + thread;
   }
 
-  static create(limitBytes: number): Int32Array<SharedArrayBuffer> {
-    const words = new Int32Array(new SharedArrayBuffer(4 * BUDGET_WORDS));
-    words[FREE] = words[TOTAL] = Math.max(1, Math.min(0x7fffffff, Math.floor(limitBytes / UNIT)));
+  /**
+   * Makes the shared words.
+   * @param workers number of threads beside the main thread
+   */
+  static create(limitBytes: number, workers: number): Int32Array<SharedArrayBuffer> {
+    const words = new Int32Array(new SharedArrayBuffer(4 * (HELD + 1 + workers)));
+    words[FREE] = words[TOTAL] = Math.max(1, Math.min(MOST_UNITS, Math.floor(limitBytes / UNIT)));
     return words;
-  }
-
-  /** The shared words, for another thread. */
-  get words(): Int32Array<SharedArrayBuffer> {
-    return this.#words;
   }
 
   /**
@@ -43,7 +53,7 @@ export class Budget {
     for (;;) {
       const free = Atomics.load(this.#words, FREE);
       if (free >= units) {
-        if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free) return units;
+        if (this.#take(free, units)) return units;
         continue;
       }
       if (onWait()) return 0;
@@ -58,8 +68,15 @@ export class Budget {
     for (;;) {
       const free = Atomics.load(this.#words, FREE);
       if (free < units) return 0;
-      if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free) return units;
+      if (this.#take(free, units)) return units;
     }
+  }
+
+  #take(free: number, units: number): boolean {
+    Atomics.add(this.#words, this.#held, units);
+    if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free) return true;
+    Atomics.sub(this.#words, this.#held, units);
+    return false;
   }
 
   /** Units that hold so many bytes. */
@@ -67,12 +84,16 @@ export class Budget {
     return Math.ceil(bytes / UNIT);
   }
 
-  static bytes(units: number): number {
-    return units * UNIT;
-  }
-
   release(units: number): void {
     if (units <= 0) return;
+    Atomics.add(this.#words, FREE, units);
+    Atomics.sub(this.#words, this.#held, units);
+    Atomics.notify(this.#words, FREE);
+  }
+
+  /** Gives back what this thread, which has ended, still held. To be called by another. */
+  reclaim(): void {
+    const units = Atomics.exchange(this.#words, this.#held, 0);
     Atomics.add(this.#words, FREE, units);
     Atomics.notify(this.#words, FREE);
   }

@@ -213,7 +213,7 @@ async function write(
     tables,
     control,
     counters: createCounters(pool.size),
-    budget: Budget.create(request.objectBudget(plan)),
+    budget: Budget.create(request.objectBudget(plan), pool.size),
     packs: request.odb.packs,
     objectDirectories: request.odb.directories,
     workTree: request.workTree,
@@ -258,7 +258,7 @@ async function write(
         baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
       },
     };
-    const threads = plan.workers > 0;
+    const threads = plan.workers > 0 && pool.size > 0;
     if (threads) pool.begin(job, onFailure);
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);

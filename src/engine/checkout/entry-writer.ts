@@ -52,7 +52,7 @@ export class EntryWriter {
     this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
     this.#reader = new ObjectReader(job.packs, job.objectDirectories);
     this.#paths = new WorktreePaths(job.workTree);
-    this.#budget = new Budget(job.budget);
+    this.#budget = new Budget(job.budget, thread);
     this.#onFailure = onFailure;
     this.#onLarge = onLarge;
   }

@@ -14,6 +14,7 @@ export interface Job {
   readonly control: Int32Array<SharedArrayBuffer>;
   /** See control.ts. */
   readonly counters: Float64Array<SharedArrayBuffer>;
+  /** See budget.ts. */
   readonly budget: Int32Array<SharedArrayBuffer>;
   readonly packs: readonly PackFile[];
   readonly objectDirectories: readonly string[];

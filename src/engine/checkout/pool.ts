@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
+import { Budget } from './budget.ts';
 import { BYTES_DONE, COUNTERS, FILES_DONE } from './control.ts';
 import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
 
@@ -24,7 +25,7 @@ function workerUrl(): URL {
 export interface PoolResult {
   /** In the order of the workers' numbers. */
   readonly costs: readonly WorkerCost[];
-  /** Why workers ended early. */
+  /** Which workers ended early or could not be started, and why: a line each. */
   readonly deaths: readonly string[];
 }
 
@@ -41,17 +42,28 @@ interface Member {
 export class WorkerPool {
   readonly #members: Member[] = [];
   #onFailure: (entry: number, error: ErrorJson) => void = () => undefined;
-  #counters: Float64Array = new Float64Array(0);
+  #job: Job | null = null;
+  /** Why threads could not be started. */
+  readonly #notStarted: string[] = [];
 
-  /** Starts threads; one that cannot be started counts as one that died. */
+  /** Starts threads, or as many as the system allows. */
   start(count: number): void {
     const url = workerUrl();
     for (let i = 0; i < count; i++) {
       const id = this.#members.length + 1;
-      const worker = new Worker(url, {
-        name: `checkout-${id}`,
-        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-      });
+      let worker: Worker;
+      try {
+        worker = new Worker(url, {
+          name: `checkout-${id}`,
+          resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+        });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        this.#notStarted.push(
+          `${count - i} of ${count} workers could not be started: ${why}; the others write their files`,
+        );
+        return;
+      }
       const member: Member = { id, worker, ended: null, startedMs: performance.now(), waiting: null };
       worker.on('message', (message: FromWorker) => {
         if (message.type === 'failed') this.#onFailure(message.entry, message.error);
@@ -63,6 +75,7 @@ export class WorkerPool {
       // 'exit' always comes, after the last message.
       worker.on('exit', (code) => {
         member.ended ??= `it ended with status ${code}`;
+        if (this.#job !== null) new Budget(this.#job.budget, id).reclaim();
         this.#settle(member, null);
       });
       this.#members.push(member);
@@ -76,7 +89,7 @@ export class WorkerPool {
   /** Gives all workers the job. */
   begin(job: Job, onFailure: (entry: number, error: ErrorJson) => void): void {
     this.#onFailure = onFailure;
-    this.#counters = job.counters;
+    this.#job = job;
     for (const { worker, id } of this.#members) worker.postMessage({ type: 'begin', id, job } satisfies ToWorker);
   }
 
@@ -87,14 +100,15 @@ export class WorkerPool {
 
   /** Ends all workers and collects what they cost. */
   async end(): Promise<PoolResult> {
-    const deaths: string[] = [];
+    const deaths = [...this.#notStarted];
     const costs = await Promise.all(
       this.#members.map(async (member) => {
         const died = member.ended;
         const message = await this.#ask(member, { type: 'end' });
         if (message?.type === 'ended') return message.cost;
-        deaths.push(`worker ${member.id} ended early: ${died ?? member.ended ?? 'no reason given'}`);
-        return deadWorkerCost(member, this.#counters);
+        const why = died ?? member.ended ?? 'no reason given';
+        deaths.push(`worker ${member.id} ended early: ${why}; what it had not written was written by others`);
+        return deadWorkerCost(member, this.#job?.counters ?? new Float64Array(0));
       }),
     );
     return { costs, deaths };
