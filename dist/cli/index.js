@@ -27,7 +27,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:path");
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(774);
+/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(758);
 /* harmony import */ var _process_io_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(48);
 /* harmony import */ var _run_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(349);
 /**
@@ -198,6 +198,12 @@ function formatCount(count) {
 function plural(count, noun) {
     return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
+/** What a plan comes to: 'Plan: 2 workers, memory limit 4.29 GB'. Lanes are named where there are several. */
+function planSentence(plan) {
+    const workers = plan.workers === 0 ? 'no worker threads' : plural(plan.workers, 'worker');
+    const lanes = plan.lanes > 1 ? `, ${plural(plan.lanes, 'lane')} each` : '';
+    return `Plan: ${workers}${lanes}, memory limit ${formatBytes(plan.memoryLimitBytes)}`;
+}
 /** Bytes a second: '520 MB/s'. */
 function formatRate(bytesPerSecond) {
     return `${formatBytes(bytesPerSecond)}/s`;
@@ -299,10 +305,7 @@ function workersPhrase(report) {
     return workers === 0 ? 'no worker threads' : plural(workers, 'worker');
 }
 function planLines(plan) {
-    const workers = plan.workers === 0 ? 'no worker threads' : plural(plan.workers, 'worker');
-    const lines = [
-        `Plan: ${workers}, ${plural(plan.lanes, 'lane')} each, memory limit ${formatBytes(plan.memoryLimitBytes)}`,
-    ];
+    const lines = [planSentence(plan)];
     const width = Math.max(0, ...plan.reasons.map((reason) => reason.about.length));
     for (const { about, text, decided } of plan.reasons) {
         lines.push(`  ${decided ? '*' : ' '} ${about.padEnd(width)}  ${printable(text)}`);
@@ -967,7 +970,6 @@ async function print(io, text) {
 /* harmony export */   cO: () => (/* binding */ freeLarge),
 /* harmony export */   iM: () => (/* binding */ displayBytes)
 /* harmony export */ });
-/* unused harmony export compareBytes */
 /**
  * Small operations on byte ranges. Paths, names and contents are bytes here, because git's are: a path need not be
  * valid UTF-8, and turning a million of them into strings would cost more than writing the files.
@@ -975,10 +977,6 @@ async function print(io, text) {
 /** A Buffer over the same memory, for Node calls that take a Buffer. No copy. */
 function bufferOver(bytes, start = 0, end = bytes.length) {
     return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
-}
-/** Memory order of two byte strings: negative, zero or positive; a prefix sorts first. */
-function compareBytes(a, b) {
-    return Buffer.compare(a, b);
 }
 /** Bytes in display form for messages: UTF-8 with invalid sequences replaced, control characters escaped. */
 function displayBytes(bytes) {
@@ -1001,7 +999,7 @@ function freeLarge(bytes) {
 
 /***/ }),
 
-/***/ 774:
+/***/ 758:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 // ESM COMPAT FLAG
@@ -1020,6 +1018,8 @@ __nccwpck_require__.d(__webpack_exports__, {
   spawnGit: () => (/* reexport */ spawnGit)
 });
 
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __nccwpck_require__(24);
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __nccwpck_require__(760);
 ;// CONCATENATED MODULE: ./build/js/engine/config/environment.js
@@ -1074,8 +1074,6 @@ function systemFile({ config, environment, platform, gitProgram }) {
     return prefix === '/usr' || prefix === '/' ? '/etc/gitattributes' : path.join(prefix, 'etc', 'gitattributes');
 }
 
-// EXTERNAL MODULE: external "node:fs"
-var external_node_fs_ = __nccwpck_require__(24);
 ;// CONCATENATED MODULE: ./build/js/engine/attributes/attribute-sets.js
 /** The attributes that decide how a blob becomes a file, in the order of a set's words. */
 const CONVERSION_ATTRIBUTES = ['text', 'crlf', 'eol', 'ident', 'filter', 'working-tree-encoding'];
@@ -2151,8 +2149,10 @@ const BLOB = 3;
 const TAG = 4;
 const OFS_DELTA = 6;
 const REF_DELTA = 7;
-/** Longest header: a size of 10 bytes, then an offset of 10 bytes or an object id. */
-const MAX_ENTRY_HEADER_BYTES = 10 + Math.max(10, OID_BYTES);
+/** A size of 8 bytes reaches as far as a number is exact (4 + 7 * 7 = 53 bits), and a distance of 8 further than any file. */
+const MOST_VARINT_BYTES = 8;
+/** Longest header: a size, then a distance or an object id. */
+const MAX_ENTRY_HEADER_BYTES = MOST_VARINT_BYTES + Math.max(MOST_VARINT_BYTES, OID_BYTES);
 /** The name of an object type for messages. */
 function typeName(type) {
     switch (type) {
@@ -2190,17 +2190,15 @@ class EntryHeader {
         let byte = bytes[cursor++] ?? 0;
         const type = (byte >> 4) & 7;
         let size = byte & 15;
-        // Sizes pass 32 bits, so multiply instead of shifting; 10 bytes reach past what a number holds exactly.
+        // Sizes pass 32 bits, so multiply instead of shifting.
         let scale = 16;
         while (byte & 0x80) {
-            if (cursor >= end || cursor - at >= 8)
+            if (cursor >= end || cursor - at >= MOST_VARINT_BYTES)
                 return false;
             byte = bytes[cursor++] ?? 0;
             size += (byte & 0x7f) * scale;
             scale *= 128;
         }
-        if (size > Number.MAX_SAFE_INTEGER)
-            return false;
         this.type = type;
         this.size = size;
         if (type === OFS_DELTA) {
@@ -2210,7 +2208,7 @@ class EntryHeader {
             byte = bytes[cursor++] ?? 0;
             let distance = byte & 0x7f;
             while (byte & 0x80) {
-                if (cursor >= end || cursor - first >= 8)
+                if (cursor >= end || cursor - first >= MOST_VARINT_BYTES)
                     return false;
                 byte = bytes[cursor++] ?? 0;
                 distance = (distance + 1) * 128 + (byte & 0x7f);
@@ -2341,6 +2339,10 @@ class AttributeConversions {
             catch (error) {
                 // git goes on without the rules; the file itself will fail to be written, and say so.
                 if (error instanceof errors/* CheckoutError */.vd && error.code === 'object-missing')
+                    return null;
+                // Too large to be read is too large to be heeded.
+                const { size } = this.#odb.reader;
+                if (error instanceof errors/* CheckoutError */.vd && error.code === 'memory' && size >= ATTRIBUTES_FILE_LIMIT)
                     return null;
                 throw error;
             }
@@ -2786,6 +2788,8 @@ class TreeCursor {
     bytes;
     /** Canonical mode. */
     mode = 0;
+    /** Whether the mode is written as git writes it; other spellings make a tree that git would not write again. */
+    isModeCanonical = true;
     /** The name is bytes[nameStart, nameEnd). */
     nameStart = 0;
     nameEnd = 0;
@@ -2828,6 +2832,7 @@ class TreeCursor {
         if (at === nameStart || at + 1 + OID_BYTES > end)
             return -1;
         this.mode = canonicalMode(mode);
+        this.isModeCanonical = mode === this.mode && nameStart - 1 - modeStart === (mode === MODE_TREE ? 5 : 6);
         this.nameStart = nameStart;
         this.nameEnd = at;
         this.oidAt = at + 1;
@@ -3130,6 +3135,11 @@ function openHandle() {
     }
     return { handle: handle, state };
 }
+/**
+ * The handle counts in 32 bits, and wraps without a word. Output beyond this goes into a view that begins further on, and no
+ * more than this in one write.
+ */
+const MOST_OUTPUT = 0x7fffffff;
 /** Inflates one stream after another. Not to be shared between threads; `close` frees the zlib state. */
 class Inflater {
     /** Set by the last call: input bytes used, output bytes made. */
@@ -3161,14 +3171,10 @@ class Inflater {
         const open = this.#handle();
         if (open === null)
             return this.#inflateExactSync(input, start, end, out, outStart, size);
-        const inputLength = end - start;
         this.#error = null;
         open.handle.reset();
-        open.handle.writeSync(external_node_zlib_namespaceObject.constants.Z_FINISH, input, start, inputLength, out, outStart, size + 1);
-        if (this.#hasFailed())
+        if (!this.#write(open, external_node_zlib_namespaceObject.constants.Z_FINISH, input, start, end, out, outStart, size + 1))
             return this.#fail();
-        this.produced = size + 1 - (open.state[0] ?? 0);
-        this.consumed = inputLength - (open.state[1] ?? 0);
         if (this.produced !== size)
             return this.produced > size ? 'corrupt' : 'truncated';
         return null;
@@ -3184,19 +3190,16 @@ class Inflater {
     }
     /**
      * Goes on with the stream of `begin`: takes from `input[start, end)`, gives to `out[outStart, outEnd)`, and sets
-     * `consumed` and `produced`. A step with room left in `out` and input left over means that the stream has ended.
+     * `consumed` and `produced`. The stream has ended when a step with room and input does nothing.
      * @returns null or why it failed
      */
     step(input, start, end, out, outStart, outEnd) {
         const open = this.#open;
         if (open === null)
             return 'corrupt';
-        open.handle.writeSync(external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH, input, start, end - start, out, outStart, outEnd - outStart);
-        if (this.#hasFailed())
-            return this.#fail();
-        this.produced = outEnd - outStart - (open.state[0] ?? 0);
-        this.consumed = end - start - (open.state[1] ?? 0);
-        return null;
+        return this.#write(open, external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH, input, start, end, out, outStart, outEnd - outStart)
+            ? null
+            : this.#fail();
     }
     /** Whether the stream of `begin`, all of whose input was given, is complete: ended and its checksum right. */
     ended() {
@@ -3209,6 +3212,21 @@ class Inflater {
             return false;
         }
         return open.state[0] === 1;
+    }
+    /** One write; sets `consumed` and `produced`. False when it failed. */
+    #write({ handle, state }, flush, input, start, end, out, outStart, outLength) {
+        if (outStart + outLength <= MOST_OUTPUT) {
+            handle.writeSync(flush, input, start, end - start, out, outStart, outLength);
+        }
+        else {
+            outLength = Math.min(outLength, MOST_OUTPUT);
+            handle.writeSync(flush, input, start, end - start, out.subarray(outStart, outStart + outLength), 0, outLength);
+        }
+        if (this.#hasFailed())
+            return false;
+        this.produced = outLength - (state[0] ?? 0);
+        this.consumed = end - start - (state[1] ?? 0);
+        return true;
     }
     #handle() {
         if (!this.#useHandle)
@@ -3259,14 +3277,18 @@ class Inflater {
 
 /** Copies shorter than this are done byte by byte; a call into native code costs more (about 60 ns). */
 const NATIVE_COPY_BYTES = 24;
+/** git refuses shorter ones: two sizes and one instruction of at least two bytes. */
+const LEAST_DELTA_BYTES = 4;
 /** The two sizes at the head of a delta; one instance is filled again and again. */
 class DeltaSizes {
     baseSize = 0;
     resultSize = 0;
     /** Where the instructions begin. */
     instructionsAt = 0;
-    /** @returns false when the header is cut off or a size is out of range */
+    /** @returns false when the delta is cut off or a size is out of range */
     parse(delta, start, end) {
+        if (end - start < LEAST_DELTA_BYTES)
+            return false;
         let cursor = start;
         for (let field = 0; field < 2; field++) {
             let value = 0;
@@ -3423,9 +3445,12 @@ class DeltaBaseCache {
         this.type = slot.type;
         return true;
     }
-    /** Copies an object, the first `size` bytes, in. Objects over a quarter of the ring are not kept: they would push out everything else. */
+    /**
+     * Copies an object, the first `size` bytes, in. Objects over an eighth of the ring are not kept: they would push out much
+     * else. Nor are empty ones: they have no place in the ring by which they could be found to be the oldest.
+     */
     put(key, type, bytes, size) {
-        if (size > this.memory.length >> 3 || this.#slots.has(key))
+        if (size === 0 || size > this.memory.length >> 3 || this.#slots.has(key))
             return;
         if (this.#next + size > this.memory.length) {
             this.#evict(this.#next, this.memory.length);
@@ -3442,10 +3467,8 @@ class DeltaBaseCache {
     #evict(from, to) {
         for (;;) {
             const oldest = this.#queue[this.#queueHead];
-            if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from) {
-                // An empty entry occupies no bytes and may stay behind; it does no harm.
+            if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from)
                 break;
-            }
             this.#slots.delete(oldest.key);
             this.#queueHead++;
         }
@@ -3497,13 +3520,14 @@ class PackWindow {
         this.#fill(pack, offset, Math.min(Math.max(length, ahead), WINDOW_BYTES));
     }
     /**
-     * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits.
-     * @returns false past the end of the pack
+     * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits. At the end of the
+     * entries that is the first byte of the checksum, see PackReader.
+     * @returns false past that
      */
     advance(pack, offset) {
         if (pack === this.#pack && offset >= this.start && offset < this.end)
             return true;
-        if (offset >= this.packEnd(pack))
+        if (offset > this.packEnd(pack))
             return false;
         this.#fill(pack, offset, WINDOW_BYTES);
         return true;
@@ -3704,33 +3728,39 @@ class PackReader {
             if ((this.#chain[i]?.deltaSize ?? 0) > SCRATCH_BYTES)
                 return null;
         }
-        return this.#readChain(false);
+        const bytes = this.#readChain(false);
+        // What was built on the way may have taken the place of the base in the cache.
+        if (bytes === null)
+            this.open(this.#pack, this.#offset);
+        return bytes;
     }
     /** Finds out what reading a large object takes: sets `size`, `readBytes` and `streamBytes`. */
     measure() {
         if (this.isPlain) {
-            this.readBytes = largeBytes(this.size);
-            this.streamBytes = 0;
+            const inflating = this.#inflatingBytes(this.size);
+            this.readBytes = largeBytes(this.size) + inflating;
+            this.streamBytes = inflating === 0 ? 0 : this.readBytes;
             return;
         }
         let baseSize = this.#baseSize;
-        // A base that is at hand has its memory already.
-        let baseBytes = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
-        let most = 0;
+        // A large base stays to the end, for other deltas on it. One that is at hand has its memory already.
+        const retained = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
+        let most = this.#baseAt === BASE_IN_PACK ? retained + this.#inflatingBytes(baseSize) : 0;
+        let before = 0;
         for (let i = this.#chainLength - 1; i >= 0; i--) {
             const link = this.#chainLink(i);
             this.#inflateHead(link);
             this.#parseSizes(link, this.#probe, Math.min(this.#probe.length, link.deltaSize), baseSize);
             const { resultSize } = this.#sizes;
-            const needed = baseBytes + largeBytes(link.deltaSize);
-            if (i === 0) {
-                this.streamBytes = Math.max(most, needed);
-                this.readBytes = Math.max(most, needed + largeBytes(resultSize));
-            }
+            const needed = retained + before + largeBytes(link.deltaSize);
+            most = Math.max(most, needed + this.#inflatingBytes(link.deltaSize));
+            if (i === 0)
+                this.streamBytes = most;
             most = Math.max(most, needed + largeBytes(resultSize));
             baseSize = resultSize;
-            baseBytes = largeBytes(resultSize);
+            before = largeBytes(resultSize);
         }
+        this.readBytes = most;
         this.size = baseSize;
     }
     /**
@@ -3750,7 +3780,9 @@ class PackReader {
             return;
         }
         if (!this.#inflater.begin()) {
-            sink(this.read());
+            const whole = this.read();
+            if (whole.length > 0)
+                sink(whole);
             return;
         }
         const out = (this.#piece ??= new Uint8Array(PIECE_BYTES));
@@ -3781,6 +3813,10 @@ class PackReader {
             (0,engine_bytes/* freeLarge */.cO)(this.#retained);
         this.#retained = null;
         this.#retainedKey = -1;
+    }
+    /** What inflating a large part takes beside its output: without the handle the compressed bytes, their inflated pieces and a copy. */
+    #inflatingBytes(size) {
+        return size <= SCRATCH_BYTES || this.#inflater.usesHandle ? 0 : 2 * compressedBound(size) + 2 * size;
     }
     #chainLink(i) {
         const link = this.#chain[i];
@@ -3830,7 +3866,7 @@ class PackReader {
             if (this.#chainLength > this.#index(pack).count)
                 throw this.#corrupt(pack, at, 'is its own delta base');
         }
-        if (base < PACK_HEADER_BYTES)
+        if (base < PACK_HEADER_BYTES || base >= this.#window.packEnd(pack))
             throw this.#corrupt(pack, at, 'has a delta base outside of the pack');
         return base;
     }
@@ -3875,7 +3911,9 @@ class PackReader {
         const probe = this.#probe;
         const wanted = Math.min(probe.length, link.deltaSize);
         if (!this.#inflater.begin()) {
-            probe.set(this.#inflateDelta(link).subarray(0, wanted));
+            const delta = this.#inflateDelta(link);
+            probe.set(delta.subarray(0, wanted));
+            this.#release(delta);
             return;
         }
         const end = window.packEnd(this.#pack);
@@ -4115,6 +4153,8 @@ class PackReader {
 /** Read in pieces of this size. */
 const INPUT_BYTES = 64 << 10;
 const loose_PIECE_BYTES = 256 << 10;
+/** Compressed bytes that are enough for a header, whatever the encoder. */
+const HEAD_INPUT_BYTES = 1024;
 /** Longest header: a type of 6 letters and a size of 16 digits. */
 const MAX_HEADER_BYTES = 32;
 const TYPES = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG };
@@ -4134,7 +4174,8 @@ class LooseReader {
     #piece = null;
     #scratch = null;
     #large = null;
-    #whole = null;
+    /** Without the handle there are no pieces: the whole compressed object. */
+    #compressed = null;
     #fd = -1;
     #path = '';
     #inputStart = 0;
@@ -4172,8 +4213,16 @@ class LooseReader {
         this.#atEnd = false;
         if (!this.#inflater.begin()) {
             this.#openWithoutPieces();
-            return true;
         }
+        else {
+            this.#openInPieces();
+        }
+        if (this.size > SCRATCH_BYTES && this.size > (0,external_node_fs_.fstatSync)(this.#fd).size * MAX_INFLATE_RATIO) {
+            throw this.#corrupt('declares a size that it cannot hold');
+        }
+        return true;
+    }
+    #openInPieces() {
         let filled = 0;
         while (filled < MAX_HEADER_BYTES) {
             if (!this.#refill())
@@ -4184,7 +4233,6 @@ class LooseReader {
         }
         this.#headStart = this.#parseHeader(this.#head.subarray(0, filled));
         this.#headEnd = filled;
-        return true;
     }
     /** Sets type and size; returns where the content begins. */
     #parseHeader(head) {
@@ -4199,34 +4247,64 @@ class LooseReader {
         this.size = Number(match[2]);
         return zero + 1;
     }
-    /** The way of runtimes that cannot inflate in pieces: the object is in memory from the start. */
+    /** The way of runtimes that cannot inflate in pieces: an object is whole in memory, compressed and inflated. */
     #openWithoutPieces() {
-        let whole;
+        let head;
         try {
-            whole = (0,external_node_zlib_namespaceObject.inflateSync)((0,external_node_fs_.readFileSync)(this.#fd));
+            this.#compressed = (0,external_node_fs_.readFileSync)(this.#fd);
+            // What comes of the first bytes of a stream that goes on: they make at most 1 MiB.
+            const options = { finishFlush: external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH };
+            head = (0,external_node_zlib_namespaceObject.inflateSync)(this.#compressed.subarray(0, HEAD_INPUT_BYTES), options);
         }
         catch (error) {
-            throw new errors/* CheckoutError */.vd('object-corrupt', `loose object '${this.#path}' is damaged`, { path: this.#path }, error);
+            if (this.#compressed === null)
+                throw (0,errors/* ioError */.bD)('read', this.#path, error);
+            throw this.#corrupt('is damaged');
         }
-        const start = this.#parseHeader(whole);
-        if (whole.length - start !== this.size)
-            throw this.#corrupt('has another size than its header says');
-        this.#whole = whole.subarray(start);
+        this.#headStart = this.#parseHeader(head);
+    }
+    #inflateWhole(compressed) {
+        const end = this.#headStart + this.size;
+        let whole;
+        let used;
+        try {
+            const result = (0,external_node_zlib_namespaceObject.inflateSync)(compressed, { maxOutputLength: end + 1, info: true });
+            whole = result.buffer;
+            used = result.engine.bytesWritten;
+        }
+        catch (error) {
+            const code = error instanceof Error && 'code' in error ? error.code : undefined;
+            if (code === 'ERR_BUFFER_TOO_LARGE')
+                throw this.#corrupt('is longer than its header says');
+            throw this.#corrupt(code === 'Z_BUF_ERROR' ? 'is cut off' : 'is damaged');
+        }
+        if (whole.length !== end)
+            throw this.#corrupt(`is ${whole.length < end ? 'shorter' : 'longer'} than its header says`);
+        if (used !== compressed.length)
+            throw this.#corrupt('has garbage at its end');
+        return whole.subarray(this.#headStart);
     }
     /** Reads the opened object if it fits the scratch buffer, else null. */
     readSmall() {
         return this.size > SCRATCH_BYTES ? null : this.read();
     }
     measure() {
-        this.readBytes = this.size > SCRATCH_BYTES ? this.size + 1 : 0;
+        const large = this.size > SCRATCH_BYTES;
+        if (this.#compressed === null) {
+            this.readBytes = large ? this.size + 1 : 0;
+            this.streamBytes = 0;
+        }
+        else {
+            // The inflated pieces and the whole that they are put together to.
+            this.readBytes = this.streamBytes = large ? this.#compressed.length + 2 * this.size : 0;
+        }
     }
     /** Reads the opened object whole; the bytes are valid until the next call. */
     read() {
-        if (this.#whole !== null)
-            return this.#whole;
+        if (this.#compressed !== null)
+            return this.#inflateWhole(this.#compressed);
         let out;
         if (this.size > SCRATCH_BYTES) {
-            // A declared size costs memory only as the content really comes, up to what was reserved for it.
             try {
                 this.#large = new Uint8Array(this.size + 1);
             }
@@ -4259,9 +4337,10 @@ class LooseReader {
     }
     /** Gives the opened object to `sink` in pieces that are valid during the call only. */
     stream(sink) {
-        if (this.#whole !== null) {
-            if (this.size > 0)
-                sink(this.#whole);
+        if (this.#compressed !== null) {
+            const whole = this.#inflateWhole(this.#compressed);
+            if (whole.length > 0)
+                sink(whole);
             return;
         }
         this.#piece ??= new Uint8Array(loose_PIECE_BYTES);
@@ -4295,7 +4374,7 @@ class LooseReader {
         if (this.#fd >= 0)
             (0,external_node_fs_.closeSync)(this.#fd);
         this.#fd = -1;
-        this.#whole = null;
+        this.#compressed = null;
         if (this.#large !== null)
             (0,engine_bytes/* freeLarge */.cO)(this.#large);
         this.#large = null;
@@ -4366,11 +4445,14 @@ class ObjectReader {
     isPlain = false;
     #packs;
     #directories;
+    #useHandle;
     #loose = null;
     #current;
+    /** @param useHandle false inflates the documented way, see Inflater (for tests) */
     constructor(packs, objectDirectories, useHandle = true) {
         this.#packs = new PackReader(packs, { inflater: new Inflater(useHandle) });
         this.#directories = objectDirectories;
+        this.#useHandle = useHandle;
         this.#current = this.#packs;
     }
     close() {
@@ -4402,7 +4484,7 @@ class ObjectReader {
     }
     /** Opens a loose object; false when there is none. */
     openLoose(oid, oidAt) {
-        this.#loose ??= new LooseReader();
+        this.#loose ??= new LooseReader(new Inflater(this.#useHandle));
         for (const directory of this.#directories) {
             if (!this.#loose.open(directory, oid, oidAt))
                 continue;
@@ -4478,8 +4560,12 @@ class ObjectReader {
 
 
 
-/** `find` sets `pack` to this for a loose object. */
-const object_database_LOOSE = 0xffff;
+
+/**
+ * The main thread reads trees, commits, tags, attribute files and link targets whole, outside of the memory budget. What takes more than
+ * this is none of them: the tree of the most entries that a checkout may have (tables.ts) would.
+ */
+const MOST_WHOLE_BYTES = 2 ** 30;
 /** More packs than this are left to git: a place has 16 bits for the pack's number. */
 const MAX_PACKS = 500;
 class ObjectDatabase {
@@ -4587,15 +4673,9 @@ class ObjectDatabase {
             }
             return true;
         }
-        this.pack = object_database_LOOSE;
+        this.pack = LOOSE;
         this.offset = 0;
         return this.#loose;
-    }
-    /** Like `find`, but certain: opens the file of a loose object to see that it is there. */
-    has(oid, oidAt) {
-        if (!this.find(oid, oidAt))
-            return false;
-        return this.pack !== object_database_LOOSE || this.reader.openLoose(oid, oidAt);
     }
     /** The main thread's reader. */
     get reader() {
@@ -4604,13 +4684,24 @@ class ObjectDatabase {
     /**
      * Reads a whole object; the bytes are valid until the next read.
      * @returns its bytes, its type is then `reader.type`
-     * @throws CheckoutError object-missing, object-corrupt
+     * @throws CheckoutError object-missing, object-corrupt, memory
      */
     read(oid, oidAt = 0) {
         if (!this.find(oid, oidAt))
             throw missing(oid, oidAt);
-        this.reader.open(this.pack, this.offset, oid, oidAt);
-        return this.reader.read();
+        const { reader } = this;
+        reader.open(this.pack, this.offset, oid, oidAt);
+        const small = reader.readSmall();
+        if (small !== null)
+            return small;
+        reader.measure();
+        if (reader.readBytes > MOST_WHOLE_BYTES) {
+            const hex = oidToHex(oid, oidAt);
+            throw new errors/* CheckoutError */.vd('memory', `object ${hex} takes ${reader.readBytes} bytes, more than are read whole`, {
+                oid: hex,
+            });
+        }
+        return reader.read();
     }
 }
 function missing(oid, oidAt) {
@@ -4843,8 +4934,6 @@ class LeadingDirectories {
     #pathOffsets;
     #states;
     #keep;
-    /** Directories made. */
-    made = 0;
     /**
      * @param rootIsEmpty nothing but the git directory is in the root, so that nothing needs to be looked at
      * @param keep a directory that must not be removed
@@ -4908,7 +4997,6 @@ class LeadingDirectories {
             this.#states[directory] = EXISTING;
             return;
         }
-        this.made++;
         this.#states[directory] = FRESH;
     }
 }
@@ -4920,26 +5008,36 @@ class LeadingDirectories {
  *
  * A thread reserves once for each object, for all that the object takes, and gives all of it back before it reserves again:
  * nobody waits while holding something, so nobody waits for ever. An object larger than the whole budget gets it alone.
+ *
+ * A thread may end at any instruction, and the others would wait for ever for what it holds. So what each thread holds is
+ * written down beside, before it is taken and until it is back: `reclaim` may then give back too much, never too little.
  */
-/** Sizes are counted in units of 4 KiB, so that 32 bits reach 8 TiB. */
+/** Sizes are counted in units of 4 KiB, so that 30 bits reach 4 TiB. */
 const UNIT = 4096;
 /** Words of the shared array. */
 const FREE = 0;
 const TOTAL = 1;
-const BUDGET_WORDS = 2;
+/** From here on, the units that each thread holds. */
+const HELD = 2;
+/** A budget with as much again reclaimed still fits a word. */
+const MOST_UNITS = 0x3fffffff;
 class Budget {
     #words;
-    constructor(words) {
+    /** Index of the word that says what this thread holds. */
+    #held;
+    /** @param thread number of the thread that reserves: 0 is the main thread, then the workers */
+    constructor(words, thread) {
         this.#words = words;
+        this.#held = HELD + thread;
     }
-    static create(limitBytes) {
-        const words = new Int32Array(new SharedArrayBuffer(4 * BUDGET_WORDS));
-        words[FREE] = words[TOTAL] = Math.max(1, Math.min(0x7fffffff, Math.floor(limitBytes / UNIT)));
+    /**
+     * Makes the shared words.
+     * @param workers number of threads beside the main thread
+     */
+    static create(limitBytes, workers) {
+        const words = new Int32Array(new SharedArrayBuffer(4 * (HELD + 1 + workers)));
+        words[FREE] = words[TOTAL] = Math.max(1, Math.min(MOST_UNITS, Math.floor(limitBytes / UNIT)));
         return words;
-    }
-    /** The shared words, for another thread. */
-    get words() {
-        return this.#words;
     }
     /**
      * Waits for `bytes` of the budget.
@@ -4952,7 +5050,7 @@ class Budget {
         for (;;) {
             const free = Atomics.load(this.#words, FREE);
             if (free >= units) {
-                if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+                if (this.#take(free, units))
                     return units;
                 continue;
             }
@@ -4969,20 +5067,31 @@ class Budget {
             const free = Atomics.load(this.#words, FREE);
             if (free < units)
                 return 0;
-            if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+            if (this.#take(free, units))
                 return units;
         }
+    }
+    #take(free, units) {
+        Atomics.add(this.#words, this.#held, units);
+        if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+            return true;
+        Atomics.sub(this.#words, this.#held, units);
+        return false;
     }
     /** Units that hold so many bytes. */
     static units(bytes) {
         return Math.ceil(bytes / UNIT);
     }
-    static bytes(units) {
-        return units * UNIT;
-    }
     release(units) {
         if (units <= 0)
             return;
+        Atomics.add(this.#words, FREE, units);
+        Atomics.sub(this.#words, this.#held, units);
+        Atomics.notify(this.#words, FREE);
+    }
+    /** Gives back what this thread, which has ended, still held. To be called by another. */
+    reclaim() {
+        const units = Atomics.exchange(this.#words, this.#held, 0);
         Atomics.add(this.#words, FREE, units);
         Atomics.notify(this.#words, FREE);
     }
@@ -4997,6 +5106,7 @@ class Budget {
  * Clears the way for the workers: removes what the new tree does not have, and what stands where an entry goes. Main
  * thread only; the workers themselves never remove anything.
  */
+
 
 
 
@@ -5076,16 +5186,28 @@ function isRealDirectory(pathBytes, start, end, paths) {
  * Removes what stands where an entry goes: a file, a link, or a directory with all that is in it. A submodule's directory
  * stays for a submodule.
  * @returns whether something was removed
+ * @throws CheckoutError io when it cannot be removed
  */
 function clearEntry(tables, entry, paths, keep) {
     const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
-    const stat = (0,external_node_fs_.lstatSync)(path, { throwIfNoEntry: false });
+    const stat = lstatOrNothing(path);
     if (stat === undefined)
         return false;
     if (stat.isDirectory() && tables.modes[entry] === MODE_GITLINK)
         return false;
     removeAll(path, keep);
     return true;
+}
+/** What may not be looked at counts as nothing: creating the entry will fail, and that error says more. */
+function lstatOrNothing(path) {
+    try {
+        return (0,external_node_fs_.lstatSync)(path, { throwIfNoEntry: false });
+    }
+    catch (error) {
+        if ((0,errors/* errnoOf */.UQ)(error) === undefined)
+            throw error;
+        return undefined;
+    }
 }
 /** Position of the last slash in [start, end), or start - 1. */
 function lastSlash(bytes, start, end) {
@@ -5106,7 +5228,8 @@ function sameBytes(bytes, aStart, aEnd, bStart, bEnd) {
  * and fill the same tables, so a million entries cost no copies and no messages.
  */
 
-/** Each entry ends in one of the final states; PENDING, CLAIMED or VERIFY at the end of a run is a bug. */
+
+/** Each entry ends in one of the final states; PENDING or VERIFY at the end of a run is a bug. */
 const State = {
     /** To be written by a worker. */
     PENDING: 0,
@@ -5122,12 +5245,19 @@ const State = {
     KEPT: 5,
     FAILED: 6,
 };
+/** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */
+const MAX_ENTRIES = 0xffffff;
+/** Offsets into the paths are 32 bits wide. */
+const MAX_PATH_TABLE_BYTES = 0xffffffff;
 /** Words of stat data for each entry, in the order of the index file. */
 const tables_STAT_WORDS = 10;
-/** Bytes of all tables for each entry, its path not counted. */
-const BYTES_PER_ENTRY = 4 + OID_BYTES + 4 + 1 + 1 + 2 + 8 + 4 + 4 * tables_STAT_WORDS;
 function shared(bytes) {
-    return new SharedArrayBuffer(bytes);
+    try {
+        return new SharedArrayBuffer(bytes);
+    }
+    catch (error) {
+        throw new errors/* CheckoutError */.vd('memory', `cannot allocate ${bytes} bytes for the list of files`, {}, error);
+    }
 }
 /** Tables with room for `capacity` entries; memory that is not touched costs nothing. */
 function allocateTables(capacity, pathCapacity) {
@@ -5267,7 +5397,7 @@ function sameInIndex(tables, entry, index, old) {
 }
 function stateOnDisk(tables, entry, index, old, paths, statComparison) {
     const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
-    const stat = lstatOrNothing(path);
+    const stat = compare_lstatOrNothing(path);
     const oldAt = old * tables_STAT_WORDS;
     const emptyBlob = isEmptyBlob(index.oids, old * OID_BYTES);
     if (stat === undefined || matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
@@ -5280,7 +5410,7 @@ function stateOnDisk(tables, entry, index, old, paths, statComparison) {
     return tables.modes[entry] === MODE_SYMLINK ? State.LATER : State.VERIFY;
 }
 /** lstat without an exception for what is not there; a file where a directory should be counts as nothing, too. */
-function lstatOrNothing(path) {
+function compare_lstatOrNothing(path) {
     try {
         return (0,external_node_fs_.lstatSync)(path, { bigint: true, throwIfNoEntry: false });
     }
@@ -5292,7 +5422,8 @@ function lstatOrNothing(path) {
 
 ;// CONCATENATED MODULE: ./build/js/engine/checkout/control.js
 /**
- * The words by which the main thread and the workers steer a run; each is used through Atomics only.
+ * The words by which the main thread and the workers steer a run, each used through Atomics only; and counters, each written by
+ * one thread.
  */
 /** Next batch to be claimed. */
 const NEXT_BATCH = 0;
@@ -5300,13 +5431,17 @@ const NEXT_BATCH = 0;
 const READY = 1;
 /** Not 0: stop. */
 const STOP = 2;
-/** Entries done, for progress. */
-const FILES_DONE = 3;
-/** KiB written, for progress. */
-const KIB_DONE = 4;
 /** Entries in the list of deferred ones. */
-const DEFERRED = 5;
-const CONTROL_WORDS = 6;
+const DEFERRED = 3;
+const CONTROL_WORDS = 4;
+/** What each thread has done so far, a row for each: for progress, and for the report when a thread dies. */
+const FILES_DONE = 0;
+const BYTES_DONE = 1;
+const COUNTERS = 2;
+/** A row for the main thread (0) and for each worker. */
+function createCounters(workers) {
+    return new Float64Array(new SharedArrayBuffer(8 * COUNTERS * (workers + 1)));
+}
 function createControl() {
     return new Int32Array(new SharedArrayBuffer(4 * CONTROL_WORDS));
 }
@@ -6054,10 +6189,9 @@ const CONVERTED_BYTES = 2 * SCRATCH_BYTES;
 class Stopped extends Error {
 }
 class EntryWriter {
-    /** Counters for the report. */
-    files = 0;
-    bytesWritten = 0;
+    /** Time spent waiting, for the report. */
     waitMs = 0;
+    #counters;
     #job;
     #reader;
     #paths;
@@ -6070,16 +6204,25 @@ class EntryWriter {
     /** The entry being written. */
     #current = 0;
     /**
+     * @param thread number of the thread: its row of counters
      * @param onFailure told of each entry that could not be written
      * @param onLarge called while a large object is held, to look at the memory that it takes
      */
-    constructor(job, onFailure, onLarge) {
+    constructor(job, thread, onFailure, onLarge) {
         this.#job = job;
+        this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
         this.#reader = new ObjectReader(job.packs, job.objectDirectories);
         this.#paths = new WorktreePaths(job.workTree);
-        this.#budget = new Budget(job.budget);
+        this.#budget = new Budget(job.budget, thread);
         this.#onFailure = onFailure;
         this.#onLarge = onLarge;
+    }
+    /** Files written. */
+    get files() {
+        return this.#counters[FILES_DONE] ?? 0;
+    }
+    get bytesWritten() {
+        return this.#counters[BYTES_DONE] ?? 0;
     }
     close() {
         this.dropRetained();
@@ -6100,8 +6243,6 @@ class EntryWriter {
         try {
             const state = this.#write(entry, verify, deferred);
             tables.states[entry] = state;
-            if (state === State.WRITTEN)
-                this.files++;
         }
         catch (error) {
             if (error instanceof Stopped)
@@ -6241,7 +6382,8 @@ class EntryWriter {
         if (stat === null)
             return State.COLLIDED;
         statToWords(stat, platform, tables.stats, entry * tables_STAT_WORDS, mode);
-        this.bytesWritten += Number(stat.size);
+        this.#counters[FILES_DONE] = this.files + 1;
+        this.#counters[BYTES_DONE] = this.bytesWritten + Number(stat.size);
         return State.WRITTEN;
     }
     #describe(entry, error) {
@@ -6587,6 +6729,11 @@ function isWindowsDevice(name, start, end) {
 
 /** core.maxTreeDepth's default in git 2.44 and later. */
 const MAX_TREE_DEPTH = 2048;
+/**
+ * A tree may name one subtree many times, and that one another, so that a few objects stand for more directories than anybody
+ * could make. The largest repositories that we know of have some hundred thousand.
+ */
+const MAX_DIRECTORIES = 4_000_000;
 const manifest_SLASH = 0x2f;
 /**
  * Walks the trees from a root tree.
@@ -6606,6 +6753,8 @@ class ManifestBuilder {
     #prefix = new Uint8Array(4096);
     #cacheTreeValid = true;
     #notified = false;
+    /** Regular files so far. */
+    #files = 0;
     constructor(odb, options) {
         this.#odb = odb;
         this.#options = options;
@@ -6625,8 +6774,7 @@ class ManifestBuilder {
             const { cursor } = frame;
             const found = cursor.next();
             if (found < 0) {
-                const where = this.#directoryDisplay(frame);
-                throw new errors/* CheckoutError */.vd('tree-invalid', `the tree of '${where}' is damaged`, { path: where });
+                throw this.#invalidTree(this.#directoryDisplay(frame), 'is damaged');
             }
             if (found === 0) {
                 this.#leave(frame);
@@ -6635,6 +6783,9 @@ class ManifestBuilder {
             }
             this.#checkName(frame);
             this.#checkOrder(frame);
+            // git, too, does not vouch for the id of a tree that it would write in another way.
+            if (!cursor.isModeCanonical)
+                this.#cacheTreeValid = false;
             if (cursor.mode === MODE_TREE) {
                 if (this.#frames.length >= maxDepth) {
                     const where = this.#entryDisplay(frame);
@@ -6678,6 +6829,14 @@ class ManifestBuilder {
             });
         }
         const directories = this.#directories;
+        if (directories.count >= MAX_DIRECTORIES) {
+            throw this.#invalidTree('', `has more than ${MAX_DIRECTORIES} directories`);
+        }
+        for (const { directory } of this.#frames) {
+            if (oidEquals(directories.oids, directory * OID_BYTES, oidBytes, oidAt)) {
+                throw this.#invalidTree((0,engine_bytes/* displayBytes */.iM)(this.#prefix.subarray(0, prefixLength)), 'contains itself');
+            }
+        }
         if (directories.count === directories.parent.length)
             this.#directories = growDirectories(directories);
         const number = this.#directories.count++;
@@ -6713,6 +6872,8 @@ class ManifestBuilder {
         const tables = this.#tables;
         const { cursor, prefixLength } = frame;
         const entry = tables.count;
+        if (entry >= MAX_ENTRIES)
+            throw this.#invalidTree('', `has more than ${MAX_ENTRIES} entries`);
         if (entry + 1 > tables.modes.length)
             growEntries(tables);
         const pathStart = tables.pathOffsets[entry] ?? 0;
@@ -6721,6 +6882,8 @@ class ManifestBuilder {
         if (pathEnd - pathStart > this.#options.maxPathBytes) {
             this.#needsGit.add('a path is too long to be opened by its absolute name');
         }
+        if (pathEnd > MAX_PATH_TABLE_BYTES)
+            throw this.#invalidTree('', 'has more than 4 GiB of paths');
         if (pathEnd > tables.pathBytes.length)
             growPaths(tables, pathStart, prefixLength + nameLength);
         const { pathBytes } = tables;
@@ -6747,7 +6910,9 @@ class ManifestBuilder {
         }
         tables.count = entry + 1;
         const { many } = this.#options;
-        if (!this.#notified && many !== undefined && tables.count >= many.entries) {
+        if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK)
+            this.#files++;
+        if (!this.#notified && many !== undefined && this.#files >= many.files) {
             this.#notified = true;
             many.notify();
         }
@@ -6827,6 +6992,13 @@ class ManifestBuilder {
                 this.#needsGit.add('a tree has a name with a slash in it');
         }
     }
+    /** `where` is the directory with its slash, empty for the root. */
+    #invalidTree(where, how) {
+        const path = where === '' ? '.' : where;
+        return new errors/* CheckoutError */.vd('tree-invalid', `the ${where === '' ? 'root tree' : `tree of '${where}'`} ${how}`, {
+            path,
+        });
+    }
     #directoryDisplay(frame) {
         return (0,engine_bytes/* displayBytes */.iM)(this.#prefix.subarray(0, frame.prefixLength));
     }
@@ -6864,6 +7036,8 @@ const external_node_worker_threads_namespaceObject = __WEBPACK_EXTERNAL_createRe
  * reason, is noticed and reported; its entries are still PENDING in the tables and the caller writes them.
  */
 
+
+
 /**
  * Young generation of a worker's heap: what a file leaves behind (a stat value, a view) is garbage at once, and the default of up to
  * 48 MB a thread would only let it pile up. 2 MB and 16 MB took the same time on the Linux tree.
@@ -6877,15 +7051,26 @@ function workerUrl() {
 class WorkerPool {
     #members = [];
     #onFailure = () => undefined;
-    /** Starts threads; one that cannot be started counts as one that died. */
+    #job = null;
+    /** Why threads could not be started. */
+    #notStarted = [];
+    /** Starts threads, or as many as the system allows. */
     start(count) {
         const url = workerUrl();
         for (let i = 0; i < count; i++) {
             const id = this.#members.length + 1;
-            const worker = new external_node_worker_threads_namespaceObject.Worker(url, {
-                name: `checkout-${id}`,
-                resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-            });
+            let worker;
+            try {
+                worker = new external_node_worker_threads_namespaceObject.Worker(url, {
+                    name: `checkout-${id}`,
+                    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+                });
+            }
+            catch (error) {
+                const why = error instanceof Error ? error.message : String(error);
+                this.#notStarted.push(`${count - i} of ${count} workers could not be started: ${why}; the others write their files`);
+                return;
+            }
             const member = { id, worker, ended: null, startedMs: performance.now(), waiting: null };
             worker.on('message', (message) => {
                 if (message.type === 'failed')
@@ -6899,6 +7084,8 @@ class WorkerPool {
             // 'exit' always comes, after the last message.
             worker.on('exit', (code) => {
                 member.ended ??= `it ended with status ${code}`;
+                if (this.#job !== null)
+                    new Budget(this.#job.budget, id).reclaim();
                 this.#settle(member, null);
             });
             this.#members.push(member);
@@ -6910,6 +7097,7 @@ class WorkerPool {
     /** Gives all workers the job. */
     begin(job, onFailure) {
         this.#onFailure = onFailure;
+        this.#job = job;
         for (const { worker, id } of this.#members)
             worker.postMessage({ type: 'begin', id, job });
     }
@@ -6919,14 +7107,15 @@ class WorkerPool {
     }
     /** Ends all workers and collects what they cost. */
     async end() {
-        const deaths = [];
+        const deaths = [...this.#notStarted];
         const costs = await Promise.all(this.#members.map(async (member) => {
             const died = member.ended;
             const message = await this.#ask(member, { type: 'end' });
             if (message?.type === 'ended')
                 return message.cost;
-            deaths.push(`worker ${member.id} ended early: ${died ?? member.ended ?? 'no reason given'}`);
-            return deadWorkerCost(member);
+            const why = died ?? member.ended ?? 'no reason given';
+            deaths.push(`worker ${member.id} ended early: ${why}; what it had not written was written by others`);
+            return deadWorkerCost(member, this.#job?.counters ?? new Float64Array(0));
         }));
         return { costs, deaths };
     }
@@ -6951,12 +7140,12 @@ class WorkerPool {
         waiting?.(message);
     }
 }
-/** All that is known of a worker that could not tell what it cost. */
-function deadWorkerCost(member) {
+/** All that is known of a worker that could not tell what it cost: what it wrote. */
+function deadWorkerCost(member, counters) {
     return {
         id: member.id,
-        files: 0,
-        bytesWritten: 0,
+        files: counters[COUNTERS * member.id + FILES_DONE] ?? 0,
+        bytesWritten: counters[COUNTERS * member.id + BYTES_DONE] ?? 0,
         wallMs: performance.now() - member.startedMs,
         cpuUserMs: 0,
         cpuSystemMs: 0,
@@ -6987,8 +7176,6 @@ function writeBatch(job, pass, writer) {
     if (!waitUntilReady(control, end, writer))
         return false;
     const last = order[end - 1] ?? 0;
-    const kibBefore = Math.floor(writer.bytesWritten / 1024);
-    let files = 0;
     for (let i = start; i < end && Atomics.load(control, STOP) === 0; i++) {
         const entry = order[i] ?? 0;
         const state = tables.states[entry];
@@ -6997,12 +7184,9 @@ function writeBatch(job, pass, writer) {
         // The batch lies together in one pack, except where the order goes on to the next pack.
         writer.readAhead(tables.packs[entry] === tables.packs[last] ? (tables.offsets[last] ?? 0) : 0);
         writer.write(entry, deferred);
-        files++;
     }
     // What was kept for the deltas of this batch serves no other, and others may need the memory.
     writer.dropRetained();
-    Atomics.add(control, FILES_DONE, files);
-    Atomics.add(control, KIB_DONE, Math.floor(writer.bytesWritten / 1024) - kibBefore);
     return Atomics.load(control, STOP) === 0;
 }
 /** Runs one worker's part of a pass. */
@@ -7037,8 +7221,6 @@ function waitUntilReady(control, end, writer) {
 
 
 
-/** More entries than an index in the sort key has bits for; git's own limits are near. */
-const MAX_ENTRIES = 0xffffff;
 /** Looks up where the blob of each PENDING or VERIFY entry is, and sorts. Fills `packs` and `offsets` of the tables. */
 function orderWrites(tables, odb, count) {
     const missing = [];
@@ -7065,7 +7247,7 @@ function orderWrites(tables, odb, count) {
             keys.words = grown;
         }
         // Loose objects keep the order of their paths.
-        const offset = odb.pack === object_database_LOOSE ? 0 : odb.offset;
+        const offset = odb.pack === LOOSE ? 0 : odb.offset;
         keys.words[2 * keys.count] = ((offset % 0x100) << 24) | entry;
         keys.words[2 * keys.count + 1] = Math.floor(offset / 0x100);
         keys.count++;
@@ -7173,7 +7355,7 @@ function prepare(request, pool) {
         conversions: request.conversions,
         // With nothing on disk every entry will be written, so threads can start while trees are read.
         ...(rootIsEmpty && many > 0
-            ? { many: { entries: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
+            ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
             : {}),
     });
     const reasons = [...manifest.needsGit];
@@ -7228,7 +7410,8 @@ async function write(request, prepared, pool, clock) {
     const job = {
         tables,
         control,
-        budget: Budget.create(request.objectBudget(plan)),
+        counters: createCounters(pool.size),
+        budget: Budget.create(request.objectBudget(plan), pool.size),
         packs: request.odb.packs,
         objectDirectories: request.odb.directories,
         workTree: request.workTree,
@@ -7246,13 +7429,13 @@ async function write(request, prepared, pool, clock) {
     const progress = setInterval(() => {
         request.onProgress({
             phase: 'write',
-            filesDone: Atomics.load(control, FILES_DONE),
+            filesDone: sumCounters(job.counters, FILES_DONE),
             filesTotal: comparison.toWrite,
-            bytesDone: Atomics.load(control, KIB_DONE) * 1024,
+            bytesDone: sumCounters(job.counters, BYTES_DONE),
         });
     }, PROGRESS_MS);
     const mainMeter = new CostMeter(0);
-    const mainWriter = new EntryWriter(job, onFailure, () => {
+    const mainWriter = new EntryWriter(job, 0, onFailure, () => {
         mainMeter.sample();
     });
     try {
@@ -7271,13 +7454,13 @@ async function write(request, prepared, pool, clock) {
                 baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
             },
         };
-        const threads = plan.workers > 0;
+        const threads = plan.workers > 0 && pool.size > 0;
         if (threads)
             pool.begin(job, onFailure);
         const running = threads ? pool.pass(first) : null;
         const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
         try {
-            await clearWay(request, prepared, order, directories, control);
+            await clearWay(request, prepared, order, directories, control, failures);
         }
         catch (error) {
             stop();
@@ -7298,7 +7481,7 @@ async function write(request, prepared, pool, clock) {
             await (threads ? pool.pass(second) : runHere(second));
         const result = await pool.end();
         stopIfAborted(request);
-        await writeRemaining(request, prepared, directories, mainWriter);
+        await writeRemaining(request, prepared, directories, mainWriter, failures);
         clock.end('write');
         writeLater(request, prepared, directories, failures);
         clock.end('links');
@@ -7327,6 +7510,12 @@ async function write(request, prepared, pool, clock) {
         request.signal?.removeEventListener('abort', stop);
     }
 }
+function sumCounters(counters, which) {
+    let sum = 0;
+    for (let i = which; i < counters.length; i += COUNTERS)
+        sum += counters[i] ?? 0;
+    return sum;
+}
 /** The pass over what the first one put off; null when that is nothing or the run was stopped. */
 function secondPass(first, control) {
     const count = Atomics.load(control, DEFERRED);
@@ -7339,9 +7528,8 @@ function secondPass(first, control) {
     return { ...families, deferred: null };
 }
 /** Makes directories and removes what is in the way, in write order, letting the workers follow. */
-async function clearWay(request, prepared, order, directories, control) {
-    const { manifest, paths } = prepared;
-    const { tables } = manifest;
+async function clearWay(request, prepared, order, directories, control, failures) {
+    const { tables } = prepared.manifest;
     const publish = (ready) => {
         Atomics.store(control, READY, ready);
         Atomics.notify(control, READY);
@@ -7360,12 +7548,25 @@ async function clearWay(request, prepared, order, directories, control) {
         }
         const existed = directories.ensure(tables.directories[entry] ?? 0);
         if (existed && tables.states[entry] !== State.VERIFY)
-            clearEntry(tables, entry, paths, request.keep);
+            clearOrFail(request, prepared, failures, entry);
     }
     publish(order.length);
 }
+/** Removes what is in an entry's way; where that fails the entry has failed, and the others go on. */
+function clearOrFail(request, prepared, failures, entry) {
+    try {
+        clearEntry(prepared.manifest.tables, entry, prepared.paths, request.keep);
+        return true;
+    }
+    catch (error) {
+        if (!(error instanceof errors/* CheckoutError */.vd))
+            throw error;
+        fail(prepared.manifest.tables, failures, entry, error);
+        return false;
+    }
+}
 /** Writes in the main thread, in index order, what no worker did: entries of workers that died, and collisions. */
-async function writeRemaining(request, prepared, directories, writer) {
+async function writeRemaining(request, prepared, directories, writer, failures) {
     const { tables } = prepared.manifest;
     directories.forget();
     for (let entry = 0; entry < tables.count; entry++) {
@@ -7375,7 +7576,8 @@ async function writeRemaining(request, prepared, directories, writer) {
         stopIfAborted(request);
         // A worker that died may have left a part of the file; a collision, another file.
         directories.ensure(tables.directories[entry] ?? 0);
-        clearEntry(tables, entry, prepared.paths, request.keep);
+        if (!clearOrFail(request, prepared, failures, entry))
+            continue;
         tables.states[entry] = State.PENDING;
         writer.write(entry, null);
         writer.dropRetained();
@@ -7489,223 +7691,449 @@ function cacheTreeOf(manifest) {
         oids: directories.oids,
     }, tables.pathBytes);
 }
-/** Makes the working tree's own directory if it is missing. */
-function ensureWorkTree(workTree) {
-    try {
-        mkdirSync(workTree, { recursive: true });
-    }
-    catch (error) {
-        throw ioError('make directory', workTree, error);
-    }
-}
 
-;// CONCATENATED MODULE: ./build/js/engine/checkout/needs-git.js
+;// CONCATENATED MODULE: ./build/js/engine/index/parse-index.js
 /**
- * What a repository may have that our engine does not do itself yet. Looked for before anything is touched; docs/shortcomings.md lists
- * the same for users.
+ * Reading an index file, versions 2, 3 and 4, into flat tables. The file decides what a checkout removes, so a damaged or
+ * forged one must end in an error: every length is checked against the file before anything of that size is allocated,
+ * the order is checked, and so are the paths. Format: gitformat-index.
  */
 
 
 
-/** Reasons that configuration and the git directory give, a phrase each. */
-function repositoryNeedsGit(repository, config, environment) {
-    const reasons = [];
-    const when = (condition, reason) => {
-        if (condition === true)
-            reasons.push(reason);
-    };
-    when(repository.objectFormat !== 'sha1', `the repository uses ${repository.objectFormat}`);
-    when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
-    when(config.getBool('core.sparseCheckout') === true && (0,external_node_fs_.existsSync)(repository.sparsePath), 'sparse checkout is on');
-    when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
-    when(config.getBool('core.ignoreStat'), 'core.ignoreStat is set');
-    when(config.getBool('core.symlinks') === false, 'core.symlinks is false');
-    when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
-    when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
-    const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
-    when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');
-    when(hasReplaceRefs(repository, config, environment), 'replace refs are in use');
-    when(isPartial(config), 'the repository is a partial clone');
-    for (const hook of ['post-checkout', 'post-index-change']) {
-        when(hookExists(hook, repository, config), `the ${hook} hook is to be run`);
-    }
-    return reasons;
-}
-/** Reasons that the current index gives. */
-function indexNeedsGit(index) {
-    const reasons = [];
-    for (const { signature } of index.extensions) {
-        if (signature === 'link')
-            reasons.push('the index is split');
-        else if (signature === 'sdir')
-            reasons.push('the index is sparse');
-        else if (/^[a-z]/.test(signature))
-            reasons.push(`the index has the extension '${signature}'`);
-    }
-    let flagged = false;
-    for (let i = 0; i < index.count && !flagged; i++) {
-        // Stages of a merge are dealt with; assume-valid, skip-worktree and intent-to-add are not.
-        flagged = ((index.flags[i] ?? 0) & 0xcfff) !== 0 || index.extendedFlags[i] !== 0;
-    }
-    if (flagged)
-        reasons.push('the index has entries with flags');
-    return reasons;
-}
-function isPartial(config) {
-    if (config.get('extensions.partialClone') !== undefined)
-        return true;
-    return config.subsections('remote').some((name) => config.getBool(`remote.${name}.promisor`) === true);
-}
-function hasReplaceRefs(repository, config, environment) {
-    if (environment['GIT_NO_REPLACE_OBJECTS'] !== undefined || config.getBool('core.useReplaceRefs') === false) {
-        return false;
-    }
-    const base = environment['GIT_REPLACE_REF_BASE'] ?? 'refs/replace/';
-    const path = base.endsWith('/') ? base : `${base}/`;
-    try {
-        if ((0,external_node_fs_.readdirSync)((0,external_node_path_.join)(repository.commonDir, path)).length > 0)
-            return true;
-    }
-    catch (error) {
-        if ((0,errors/* errnoOf */.UQ)(error) !== 'ENOENT' && (0,errors/* errnoOf */.UQ)(error) !== 'ENOTDIR')
-            return true;
-    }
-    try {
-        return (0,external_node_fs_.readFileSync)((0,external_node_path_.join)(repository.commonDir, 'packed-refs')).includes(` ${path}`);
-    }
-    catch (error) {
-        return (0,errors/* errnoOf */.UQ)(error) !== 'ENOENT';
-    }
-}
-function hookExists(name, repository, config) {
-    const configured = config.get('core.hooksPath');
-    const folder = configured === undefined
-        ? (0,external_node_path_.join)(repository.commonDir, 'hooks')
-        : (0,external_node_path_.isAbsolute)(configured)
-            ? configured
-            : // git expands ~ as well; a folder that we do not find has no hook for us to miss only if git finds none either.
-                (0,external_node_path_.resolve)(repository.workTree, configured);
-    if (configured?.startsWith('~') === true || configured?.startsWith('%') === true)
-        return true;
-    const path = (0,external_node_path_.join)(folder, name);
-    try {
-        if (!(0,external_node_fs_.statSync)(path).isFile())
-            return false;
-        // On Windows every file is executable, as git has it there.
-        (0,external_node_fs_.accessSync)(path, external_node_fs_.constants.X_OK);
-        return true;
-    }
-    catch {
-        return false;
-    }
-}
 
-;// CONCATENATED MODULE: ./build/js/engine/config/append-section.js
+
+
+
+const parse_index_HEADER_BYTES = 12;
+const parse_index_STAT_BYTES = 4 * STAT_WORDS;
+const parse_index_FLAGS_AT = parse_index_STAT_BYTES + OID_BYTES;
+/** Least size of an entry in every version: stat, id, flags and 2 bytes that end or pad the name. */
+const LEAST_ENTRY_BYTES = parse_index_FLAGS_AT + 4;
+const NAME_LENGTH_MASK = 0xfff;
 /**
- * Adds a section to the end of a repository's configuration file, as `git config` does for a section that is not there
- * yet: one process less for a new remote or a new branch. Changing what is there is left to git.
+ * Version 4 shares prefixes, so a small file can stand for very long names. No path that a system opens is longer than
+ * PATH_MAX (4096 on Linux), and an entry has at least 64 bytes: an honest file unfolds to at most 64 times its size.
  */
-
-
-/** A value in the file's syntax: always quoted, since that is never wrong. */
-function quoted(value) {
-    if (value.includes('\0'))
-        throw new errors/* CheckoutError */.vd('config-invalid', 'a configuration value has a NUL byte');
-    return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
-}
-/** The variables' lines of a section. */
-function formatValues(values) {
-    // Bare where every reader agrees on it, which is how git writes such values too.
-    return values
-        .map(([name, value]) => `\t${name} = ${/^[\w+*:/.@~-]+$/.test(value) ? value : quoted(value)}\n`)
-        .join('');
-}
+const MOST_UNFOLDING = 4096 / LEAST_ENTRY_BYTES;
+/** git knows nine extensions. */
+const MOST_EXTENSIONS = 64;
+/** Node reads at most this much at once, and Uint32Array offsets must hold the paths. */
+const MOST_FILE_BYTES = 0x7fff_ffff;
+/** Paths that no index may hold, whatever the configuration: those that leave the working tree or enter `.git`. */
+const ALWAYS = { ntfs: false, hfs: false, windows: false };
 /**
- * The configuration file's bytes with the variables added: to its last section when that is the one, else in a new
- * section at the end. Pure.
+ * Parses a whole index file with its 20-byte trailer (the trailer itself is checked by `readIndex`). `displayPath` names
+ * the file in errors. Extensions are handed over unread: whether 'link' (split index) or 'sdir' (sparse index) are
+ * supported is the caller's decision. With 'link' the entries are only the difference to a shared index: some have
+ * empty paths, and their order says nothing.
  *
- * @throws CheckoutError 'config-invalid' for a name or value that the syntax cannot hold
+ * @throws CheckoutError index-corrupt
  */
-function withSection(content, section, subsection, values) {
-    if (/[\n\0]/.test(subsection)) {
-        throw new errors/* CheckoutError */.vd('config-invalid', "a configuration section's name has a line feed or NUL byte");
-    }
-    const header = `[${section} "${subsection.replace(/["\\]/g, '\\$&')}"]`;
-    const separator = content.length > 0 && content[content.length - 1] !== 10 ? '\n' : '';
-    const lastHeader = content
-        .toString('latin1')
-        .split('\n')
-        .findLast((line) => line.trimStart().startsWith('['));
-    const continued = lastHeader === Buffer.from(header).toString('latin1');
-    return Buffer.concat([content, Buffer.from(`${separator}${continued ? '' : `${header}\n`}${formatValues(values)}`)]);
+function parseIndex(bytes, displayPath, time) {
+    const reader = new IndexReader(bytes, displayPath);
+    return reader.read(time ?? { mtimeSeconds: 0, mtimeNanoseconds: 0 });
 }
 /**
- * Adds variables to the configuration file at `path` under its lock; the file's mode stays.
+ * Reads and parses the index file at `path`; null when there is none. The trailing hash is verified unless it is all zeros
+ * (index.skipHash), which git itself leaves to fsck.
  *
- * @throws CheckoutError 'ref-locked' when the file is locked, 'io', and as withSection
+ * @throws CheckoutError index-corrupt, io
  */
-function appendToConfig(path, section, subsection, values) {
-    let file;
-    let descriptor;
-    let lock;
+function readIndex(path) {
+    let bytes;
+    let time;
     try {
-        file = external_node_fs_.realpathSync.native(path); // a link stays a link
-        lock = `${file}.lock`;
-        descriptor = (0,external_node_fs_.openSync)(lock, 'wx', (0,external_node_fs_.statSync)(file).mode & 0o777);
-    }
-    catch (error) {
-        if ((0,errors/* errnoOf */.UQ)(error) === 'EEXIST') {
-            throw new errors/* CheckoutError */.vd('ref-locked', `'${path}.lock' exists: another git process may be running`, { path });
-        }
-        throw (0,errors/* ioError */.bD)('lock', path, error);
-    }
-    try {
+        // Non-blocking, so that a named pipe in its place is an error and not a wait. Windows has no such flag.
+        const descriptor = (0,external_node_fs_.openSync)(path, external_node_fs_.constants.O_RDONLY | external_node_fs_.constants.O_NONBLOCK);
         try {
-            // Read under the lock: what another process has just added must stay.
-            (0,external_node_fs_.writeFileSync)(descriptor, withSection((0,external_node_fs_.readFileSync)(file), section, subsection, values));
+            const stat = (0,external_node_fs_.fstatSync)(descriptor, { bigint: true });
+            if (!stat.isFile())
+                throw corrupt(path, 'it is not a regular file');
+            if (stat.size > MOST_FILE_BYTES)
+                throw corrupt(path, `it is larger than ${MOST_FILE_BYTES} bytes`);
+            bytes = readAll(descriptor, Number(stat.size), path);
+            const mtimeSeconds = Math.floor(Number(stat.mtimeMs) / 1000);
+            time = { mtimeSeconds, mtimeNanoseconds: Number(stat.mtimeNs - BigInt(mtimeSeconds) * 1000000000n) };
         }
         finally {
             (0,external_node_fs_.closeSync)(descriptor);
         }
-        (0,external_node_fs_.renameSync)(lock, file);
     }
     catch (error) {
-        (0,external_node_fs_.rmSync)(lock, { force: true });
-        throw (0,errors/* ioError */.bD)('write', file, error);
+        if ((0,errors/* errnoOf */.UQ)(error) === 'ENOENT')
+            return null;
+        throw (0,errors/* ioError */.bD)('read the index', path, error);
+    }
+    const table = parseIndex(bytes, path, time);
+    const end = bytes.length - OID_BYTES;
+    const trailer = bytes.subarray(end);
+    if (trailer.some((byte) => byte !== 0)) {
+        const digest = (0,external_node_crypto_namespaceObject.createHash)('sha1').update(bytes.subarray(0, end)).digest();
+        if (!digest.equals(trailer))
+            throw corrupt(path, 'its checksum does not match');
+    }
+    return table;
+}
+function readAll(descriptor, size, path) {
+    const bytes = Buffer.allocUnsafeSlow(size);
+    let at = 0;
+    while (at < size) {
+        const got = (0,external_node_fs_.readSync)(descriptor, bytes, at, size - at, at);
+        if (got === 0)
+            throw corrupt(path, 'it became shorter while it was read');
+        at += got;
+    }
+    return bytes;
+}
+function corrupt(displayPath, what) {
+    return new errors/* CheckoutError */.vd('index-corrupt', `index file '${displayPath}' is corrupt: ${what}`, { path: displayPath });
+}
+/** One pass that checks lengths and finds where names end, then the extensions, then a pass that fills the tables. */
+class IndexReader {
+    bytes;
+    view;
+    displayPath;
+    /** Where the trailer begins. */
+    end;
+    version = 2;
+    count = 0;
+    // Results of `locate`, which would otherwise allocate one object per entry.
+    extendedFlags = 0;
+    nameAt = 0;
+    dropped = 0;
+    suffixLength = 0;
+    next = 0;
+    constructor(bytes, displayPath) {
+        this.bytes = (0,engine_bytes/* bufferOver */.Lb)(bytes);
+        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+        this.displayPath = displayPath;
+        this.end = bytes.length - OID_BYTES;
+    }
+    read(time) {
+        this.readHeader();
+        const { count, bytes, view } = this;
+        const pathOffsets = new Uint32Array(count + 1);
+        const extensionsAt = this.measure(pathOffsets);
+        const extensions = this.readExtensions(extensionsAt);
+        const pathBytes = new Uint8Array(pathOffsets[count]);
+        const oids = new Uint8Array(count * OID_BYTES);
+        const modes = new Uint32Array(count);
+        const stats = new Uint32Array(count * STAT_WORDS);
+        const flags = new Uint16Array(count);
+        const extendedFlags = new Uint16Array(count);
+        let at = parse_index_HEADER_BYTES;
+        for (let i = 0; i < count; i++) {
+            const start = pathOffsets[i];
+            this.locate(at, i, i === 0 ? 0 : start - pathOffsets[i - 1]);
+            const shared = this.version === 4 && i > 0 ? start - pathOffsets[i - 1] - this.dropped : 0;
+            if (shared > 0)
+                pathBytes.copyWithin(start, pathOffsets[i - 1], pathOffsets[i - 1] + shared);
+            const name = this.nameAt;
+            const to = start + shared;
+            for (let b = 0; b < this.suffixLength; b++)
+                pathBytes[to + b] = bytes[name + b];
+            for (let word = 0; word < STAT_WORDS; word++)
+                stats[i * STAT_WORDS + word] = view.getUint32(at + 4 * word);
+            for (let b = 0; b < OID_BYTES; b++)
+                oids[i * OID_BYTES + b] = bytes[at + parse_index_STAT_BYTES + b];
+            modes[i] = this.checkMode(view.getUint32(at + 4 * STAT.mode), i);
+            flags[i] = view.getUint16(at + parse_index_FLAGS_AT) & ~NAME_LENGTH_MASK;
+            extendedFlags[i] = this.extendedFlags;
+            at = this.next;
+        }
+        const table = {
+            version: this.version,
+            count,
+            pathBytes,
+            pathOffsets,
+            oids,
+            modes,
+            stats,
+            flags,
+            extendedFlags,
+            extensions,
+            ...time,
+        };
+        if (!extensions.some((extension) => extension.signature === 'link'))
+            this.checkPaths(table);
+        return table;
+    }
+    readHeader() {
+        const { bytes, view } = this;
+        if (bytes.length < parse_index_HEADER_BYTES + OID_BYTES)
+            throw this.error(`it has only ${bytes.length} bytes`);
+        if (bytes.toString('latin1', 0, 4) !== 'DIRC')
+            throw this.error('it has no index header');
+        const version = view.getUint32(4);
+        if (version !== 2 && version !== 3 && version !== 4)
+            throw this.error(`version ${version} is unknown`);
+        this.version = version;
+        this.count = view.getUint32(8);
+        if (this.count * LEAST_ENTRY_BYTES > this.end - parse_index_HEADER_BYTES) {
+            throw this.error(`${this.count} entries do not fit its ${bytes.length} bytes`);
+        }
+    }
+    /** Fills `pathOffsets` and returns where the entries end. */
+    measure(pathOffsets) {
+        const most = Math.min(this.bytes.length * MOST_UNFOLDING, MOST_FILE_BYTES);
+        let at = parse_index_HEADER_BYTES;
+        let previous = 0;
+        let total = 0;
+        for (let i = 0; i < this.count; i++) {
+            this.locate(at, i, previous);
+            previous = (this.version === 4 ? previous - this.dropped : 0) + this.suffixLength;
+            total += previous;
+            if (total > most)
+                throw this.error('its paths are too long');
+            pathOffsets[i + 1] = total;
+            at = this.next;
+        }
+        return at;
+    }
+    /** Finds the parts of entry `i` at `at`; `previousLength` is the length of the path before it. */
+    locate(at, i, previousLength) {
+        const { bytes, view, end, version } = this;
+        if (at + LEAST_ENTRY_BYTES > end)
+            throw this.error(`it ends within entry ${i}`);
+        const flags = view.getUint16(at + parse_index_FLAGS_AT);
+        let nameAt = at + parse_index_FLAGS_AT + 2;
+        this.extendedFlags = 0;
+        if ((flags & FLAG.extended) !== 0) {
+            this.extendedFlags = view.getUint16(nameAt);
+            if ((this.extendedFlags & ~(EXTENDED_FLAG.skipWorktree | EXTENDED_FLAG.intentToAdd)) !== 0) {
+                throw this.error(`entry ${i} has unknown flags`);
+            }
+            nameAt += 2;
+        }
+        let shared = 0;
+        this.dropped = 0;
+        if (version === 4) {
+            nameAt = this.readDropped(nameAt, i);
+            if (this.dropped > previousLength)
+                throw this.error(`entry ${i} drops more of a path than there is`);
+            shared = previousLength - this.dropped;
+        }
+        this.nameAt = nameAt;
+        const known = flags & NAME_LENGTH_MASK;
+        const nameEnd = known < NAME_LENGTH_MASK ? nameAt + known - shared : bytes.indexOf(0, nameAt);
+        if (nameEnd < nameAt || nameEnd >= end || bytes[nameEnd] !== 0)
+            throw this.error(`the path of entry ${i} does not end`);
+        this.suffixLength = nameEnd - nameAt;
+        if (known === NAME_LENGTH_MASK && shared + this.suffixLength < NAME_LENGTH_MASK) {
+            throw this.error(`the path of entry ${i} is shorter than it says`);
+        }
+        this.next = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
+        if (this.next > end)
+            throw this.error(`it ends within entry ${i}`);
+    }
+    /** git's offset encoding: 7 bits a byte, most significant first, 1 added for each byte that goes on. */
+    readDropped(at, i) {
+        let value = 0;
+        for (let position = at; position < this.end; position++) {
+            const byte = this.bytes[position];
+            value = value * 128 + (byte & 0x7f);
+            if ((byte & 0x80) === 0) {
+                this.dropped = value;
+                return position + 1;
+            }
+            value++;
+            if (value > MOST_FILE_BYTES)
+                break;
+        }
+        throw this.error(`entry ${i} has a prefix length that does not end`);
+    }
+    readExtensions(start) {
+        const extensions = [];
+        let at = start;
+        while (at < this.end) {
+            if (at + 8 > this.end)
+                throw this.error('it ends within an extension');
+            const signature = this.bytes.toString('latin1', at, at + 4);
+            if (!/^[A-Za-z][\x21-\x7e]{3}$/.test(signature))
+                throw this.error(`there is no extension at byte ${at}`);
+            const size = this.view.getUint32(at + 4);
+            if (size > this.end - at - 8)
+                throw this.error(`extension '${signature}' is longer than the file`);
+            if (extensions.length === MOST_EXTENSIONS)
+                throw this.error('it has too many extensions');
+            // A copy, so that the file's buffer does not live as long as the table.
+            extensions.push({ signature, bytes: new Uint8Array(this.bytes.subarray(at + 8, at + 8 + size)) });
+            at += 8 + size;
+        }
+        return extensions;
+    }
+    /** Modes of a kind that git writes. Odd permission bits of old versions are kept: they match no tree entry. */
+    checkMode(mode, i) {
+        const type = mode & MODE.typeMask;
+        const known = type === MODE.regular || type === MODE.symlink || type === MODE.gitlink || type === MODE.directory;
+        if (!known || mode > 0xffff)
+            throw this.error(`entry ${i} has mode ${mode.toString(8)}`);
+        return mode;
+    }
+    checkPaths(table) {
+        const { count, pathBytes, pathOffsets, modes, flags } = table;
+        for (let i = 0; i < count; i++) {
+            const start = pathOffsets[i];
+            let end = pathOffsets[i + 1];
+            if (i > 0) {
+                const order = parse_index_comparePaths(pathBytes, pathOffsets[i - 1], start, start, end);
+                const stageBefore = (flags[i - 1] & FLAG.stage) >> FLAG_STAGE_SHIFT;
+                const stage = (flags[i] & FLAG.stage) >> FLAG_STAGE_SHIFT;
+                if (order > 0)
+                    throw this.error(`entries ${i - 1} and ${i} are not in order`);
+                if (order === 0 && (stageBefore === 0 || stageBefore >= stage)) {
+                    throw this.error(`entries ${i - 1} and ${i} have the same path`);
+                }
+            }
+            const type = modes[i] & MODE.typeMask;
+            if (type === MODE.directory && end > start && pathBytes[end - 1] === 0x2f)
+                end--;
+            const reason = invalidComponent(pathBytes, start, end, type === MODE.symlink, ALWAYS);
+            if (reason !== null)
+                throw this.error(`the path of entry ${i} is refused: ${reason}`);
+        }
+    }
+    error(what) {
+        return corrupt(this.displayPath, what);
     }
 }
-
-;// CONCATENATED MODULE: ./build/js/engine/config/git-options.js
-/**
- * The options that go before a git command's name: which repository, and configuration on top of its files. They are
- * the same for every question that we ask of git, or two answers could be about two repositories.
- */
-
-/**
- * `-c KEY=VALUE` for each override.
- *
- * @throws CheckoutError 'usage' for a key that is not SECTION.NAME, or has a '=', at which git would cut
- */
-function configArgs(overrides) {
-    return overrides.flatMap(({ key, value }) => {
-        if (!/^[A-Za-z0-9-]+\.(?:[^=\0\n]*\.)?[A-Za-z][A-Za-z0-9-]*$/.test(key)) {
-            throw new errors/* CheckoutError */.vd('usage', `'${key}' is not a configuration key`, { option: '-c' });
-        }
-        if (value.includes('\0')) {
-            throw new errors/* CheckoutError */.vd('usage', `the value of '${key}' has a NUL byte`, { option: '-c' });
-        }
-        return ['-c', `${key}=${value}`];
-    });
+/** Order of two paths in one table: by bytes, the shorter first. */
+function parse_index_comparePaths(bytes, aStart, aEnd, bStart, bEnd) {
+    const length = Math.min(aEnd - aStart, bEnd - bStart);
+    for (let i = 0; i < length; i++) {
+        const order = bytes[aStart + i] - bytes[bStart + i];
+        if (order !== 0)
+            return order;
+    }
+    return aEnd - aStart - (bEnd - bStart);
 }
-/** All options of a location. */
-function locationArgs(location) {
-    const args = [];
-    if (location.gitDir !== undefined)
-        args.push(`--git-dir=${location.gitDir}`);
-    if (location.workTree !== undefined)
-        args.push(`--work-tree=${location.workTree}`);
-    args.push(...configArgs(location.config ?? []));
-    return args;
+
+;// CONCATENATED MODULE: ./build/js/engine/odb/alternates.js
+/**
+ * Object directories: a repository's own and those that it borrows from (gitrepository-layout, objects/info/alternates).
+ */
+
+
+
+/** git reads the alternates of alternates this deep: of the repository itself (0) and of five borrowed directories in a row. */
+const MAX_DEPTH = 5;
+/** An alternates file is a list of paths; one larger than this is not one. */
+const MAX_FILE_BYTES = 1 << 20;
+const alternates_ESCAPES = {
+    a: 7,
+    b: 8,
+    t: 9,
+    n: 10,
+    v: 11,
+    f: 12,
+    r: 13,
+    '"': 34,
+    '\\': 92,
+};
+/** Undoes git's C-style quoting of what begins at `start`; null when it is not well-formed. `end` is behind the last quote. */
+function unquoteC(source, start) {
+    const out = [];
+    for (let i = start + 1; i < source.length; i++) {
+        const byte = source[i] ?? 0;
+        if (byte === 0x22)
+            return { text: Buffer.from(out).toString('utf8'), end: i + 1 };
+        if (byte !== 0x5c) {
+            out.push(byte);
+            continue;
+        }
+        const next = String.fromCharCode(source[++i] ?? 0);
+        const escape = alternates_ESCAPES[next];
+        if (escape !== undefined) {
+            out.push(escape);
+        }
+        else if (/[0-3]/.test(next)) {
+            const octal = source.subarray(i, i + 3).toString('latin1');
+            if (!/^[0-3][0-7]{2}$/.test(octal))
+                return null;
+            out.push(parseInt(octal, 8));
+            i += 2;
+        }
+        else {
+            return null;
+        }
+    }
+    return null;
+}
+/**
+ * Takes a list of directories apart, as git does: comments and empty entries are skipped, and an entry may be quoted.
+ * @param separator one character
+ */
+function parseList(source, separator) {
+    const entries = [];
+    for (let at = 0; at < source.length;) {
+        const quoted = source[at] === 0x22 ? unquoteC(source, at) : null;
+        let end = quoted?.end ?? source.indexOf(separator, at);
+        if (end < 0)
+            end = source.length;
+        const entry = quoted?.text ?? source.toString('utf8', at, end);
+        if (entry !== '' && source[at] !== 0x23)
+            entries.push(entry);
+        at = end + 1;
+    }
+    return entries;
+}
+/**
+ * Lists the object directories in look-up order: the repository's own, those of GIT_ALTERNATE_OBJECT_DIRECTORIES, and
+ * then its alternates; each of these followed by its own alternates. Missing ones are left out and told to `warn`, as git does.
+ * @param environmentList value of GIT_ALTERNATE_OBJECT_DIRECTORIES, or ''
+ */
+function objectDirectories(ownDirectory, environmentList, warn) {
+    const found = [];
+    const seen = new Set();
+    const add = (directory, depth, own) => {
+        let identity;
+        try {
+            identity = (0,external_node_fs_.realpathSync)(directory);
+            if (!(0,external_node_fs_.statSync)(identity).isDirectory())
+                throw new Error('not a directory');
+        }
+        catch (error) {
+            if (own)
+                throw (0,errors/* ioError */.bD)('open', directory, error);
+            warn(`object directory '${directory}' does not exist; check objects/info/alternates`);
+            return;
+        }
+        if (seen.has(identity))
+            return;
+        seen.add(identity);
+        found.push(directory);
+        if (!own)
+            addAlternates(directory, depth);
+    };
+    const addAlternates = (directory, depth) => {
+        const entries = readAlternates(directory);
+        if (depth > MAX_DEPTH && entries.length > 0) {
+            warn(`alternates of '${directory}' are nested too deep and ignored`);
+            return;
+        }
+        for (const entry of entries)
+            add((0,external_node_path_.isAbsolute)(entry) ? entry : (0,external_node_path_.resolve)(directory, entry), depth + 1, false);
+    };
+    add(ownDirectory, 0, true);
+    const separator = process.platform === 'win32' ? ';' : ':';
+    for (const entry of parseList(Buffer.from(environmentList, 'utf8'), separator))
+        add(entry, 1, false);
+    addAlternates(ownDirectory, 0);
+    return found;
+}
+function readAlternates(directory) {
+    const path = (0,external_node_path_.join)(directory, 'info', 'alternates');
+    let bytes;
+    try {
+        bytes = (0,external_node_fs_.readFileSync)(path);
+    }
+    catch (error) {
+        if ((0,errors/* errnoOf */.UQ)(error) === 'ENOENT' || (0,errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
+            return [];
+        throw (0,errors/* ioError */.bD)('read', path, error);
+    }
+    return bytes.length > MAX_FILE_BYTES ? [] : parseList(bytes, '\n');
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/refs/ref-names.js
@@ -7935,6 +8363,313 @@ function conflictingPackedRef(packed, name) {
             return parent;
     }
     return null;
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/object/commit.js
+
+
+/** The tree of a commit object, or null when its first line is not "tree <id>". */
+function commitTree(bytes) {
+    const match = /^tree ([0-9a-f]{40})\n/.exec((0,engine_bytes/* bufferOver */.Lb)(bytes, 0, Math.min(bytes.length, 46)).toString('latin1'));
+    return match?.[1] === undefined ? null : oidFromHex(match[1]);
+}
+/** The object that a tag object names, or null when it is not well-formed. */
+function tagTarget(bytes) {
+    const match = /^object ([0-9a-f]{40})\n/.exec((0,engine_bytes/* bufferOver */.Lb)(bytes, 0, Math.min(bytes.length, 48)).toString('latin1'));
+    return match?.[1] === undefined ? null : oidFromHex(match[1]);
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/checkout/peel.js
+/**
+ * From the object that a revision names to the tree that is checked out: tags are followed to a commit.
+ */
+
+
+
+
+/** Tags of tags are rare and short; a loop of them cannot be made without breaking SHA-1. */
+const MOST_TAGS = 64;
+/**
+ * Follows tags from an object to a commit, and gives that commit's id and its tree's.
+ * @throws CheckoutError unknown-revision when it leads to no commit, object-missing, object-corrupt
+ */
+function peelToTree(odb, hex) {
+    let oid = oidFromHex(hex);
+    for (let depth = 0; depth < MOST_TAGS; depth++) {
+        const bytes = odb.read(oid);
+        const { type } = odb.reader;
+        if (type === COMMIT) {
+            const tree = commitTree(bytes);
+            if (tree === null)
+                break;
+            return { commit: oidToHex(oid), tree: new Uint8Array(tree) };
+        }
+        const next = type === TAG ? tagTarget(bytes) : null;
+        if (next === null) {
+            throw new errors/* CheckoutError */.vd('unknown-revision', `object ${hex} is a ${typeName(type)}, not a commit`, { oid: hex });
+        }
+        oid = next;
+    }
+    throw new errors/* CheckoutError */.vd('object-corrupt', `object ${hex} does not lead to a tree`, { oid: hex });
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/checkout/count-files.js
+
+
+
+
+
+
+
+/** Counting needs no attributes. */
+const NO_CONVERSIONS = {
+    enterDirectory: () => undefined,
+    leaveDirectory: () => undefined,
+    lookUp: () => 0,
+};
+/**
+ * The number of regular files in the index or, without one, in HEAD's commit; null where this engine cannot tell (object
+ * ids other than SHA-1).
+ * @throws CheckoutError index-corrupt, object-missing and others of what is damaged
+ */
+function countFiles(repository, environment, warn) {
+    if (repository.objectFormat !== 'sha1')
+        return null;
+    const index = readIndex(repository.indexPath);
+    if (index !== null)
+        return countRegular(index.modes, index.count);
+    const head = resolveRef(repository, 'HEAD')?.oid ?? null;
+    if (head === null)
+        return 0;
+    const alternates = environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '';
+    const odb = ObjectDatabase.open(objectDirectories(repository.objectsDir, alternates, warn), warn);
+    try {
+        const { tables } = buildManifest(odb, peelToTree(odb, head).tree, {
+            rules: { ntfs: false, hfs: false, windows: false },
+            conversions: NO_CONVERSIONS,
+            maxPathBytes: Infinity,
+        });
+        return countRegular(tables.modes, tables.count);
+    }
+    finally {
+        odb.close();
+    }
+}
+function countRegular(modes, count) {
+    let files = 0;
+    for (let i = 0; i < count; i++)
+        if (modes[i] !== MODE_SYMLINK && modes[i] !== MODE_GITLINK)
+            files++;
+    return files;
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/checkout/needs-git.js
+/**
+ * What a repository may have that our engine does not do itself yet. Looked for before anything is touched; docs/shortcomings.md lists
+ * the same for users.
+ */
+
+
+
+/** Reasons that configuration and the git directory give, a phrase each. */
+function repositoryNeedsGit(repository, config, environment) {
+    const reasons = [];
+    const when = (condition, reason) => {
+        if (condition === true)
+            reasons.push(reason);
+    };
+    when(repository.objectFormat !== 'sha1', `the repository uses ${repository.objectFormat}`);
+    when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
+    when(config.getBool('core.sparseCheckout') === true && (0,external_node_fs_.existsSync)(repository.sparsePath), 'sparse checkout is on');
+    when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
+    when(config.getBool('core.ignoreStat'), 'core.ignoreStat is set');
+    when(config.getBool('core.symlinks') === false, 'core.symlinks is false');
+    when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
+    when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
+    const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
+    when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');
+    when(hasReplaceRefs(repository, config, environment), 'replace refs are in use');
+    when(isPartial(config), 'the repository is a partial clone');
+    for (const hook of ['post-checkout', 'post-index-change']) {
+        when(hookExists(hook, repository, config), `the ${hook} hook is to be run`);
+    }
+    return reasons;
+}
+/** Reasons that the current index gives. */
+function indexNeedsGit(index) {
+    const reasons = [];
+    for (const { signature } of index.extensions) {
+        if (signature === 'link')
+            reasons.push('the index is split');
+        else if (signature === 'sdir')
+            reasons.push('the index is sparse');
+        else if (/^[a-z]/.test(signature))
+            reasons.push(`the index has the extension '${signature}'`);
+    }
+    let flagged = false;
+    for (let i = 0; i < index.count && !flagged; i++) {
+        // Stages of a merge are dealt with; assume-valid, skip-worktree and intent-to-add are not.
+        flagged = ((index.flags[i] ?? 0) & 0xcfff) !== 0 || index.extendedFlags[i] !== 0;
+    }
+    if (flagged)
+        reasons.push('the index has entries with flags');
+    return reasons;
+}
+function isPartial(config) {
+    if (config.get('extensions.partialClone') !== undefined)
+        return true;
+    return config.subsections('remote').some((name) => config.getBool(`remote.${name}.promisor`) === true);
+}
+function hasReplaceRefs(repository, config, environment) {
+    if (environment['GIT_NO_REPLACE_OBJECTS'] !== undefined || config.getBool('core.useReplaceRefs') === false) {
+        return false;
+    }
+    const base = environment['GIT_REPLACE_REF_BASE'] ?? 'refs/replace/';
+    const path = base.endsWith('/') ? base : `${base}/`;
+    try {
+        if ((0,external_node_fs_.readdirSync)((0,external_node_path_.join)(repository.commonDir, path)).length > 0)
+            return true;
+    }
+    catch (error) {
+        if ((0,errors/* errnoOf */.UQ)(error) !== 'ENOENT' && (0,errors/* errnoOf */.UQ)(error) !== 'ENOTDIR')
+            return true;
+    }
+    try {
+        return (0,external_node_fs_.readFileSync)((0,external_node_path_.join)(repository.commonDir, 'packed-refs')).includes(` ${path}`);
+    }
+    catch (error) {
+        return (0,errors/* errnoOf */.UQ)(error) !== 'ENOENT';
+    }
+}
+function hookExists(name, repository, config) {
+    const configured = config.get('core.hooksPath');
+    const folder = configured === undefined
+        ? (0,external_node_path_.join)(repository.commonDir, 'hooks')
+        : (0,external_node_path_.isAbsolute)(configured)
+            ? configured
+            : // git expands ~ as well; a folder that we do not find has no hook for us to miss only if git finds none either.
+                (0,external_node_path_.resolve)(repository.workTree, configured);
+    if (configured?.startsWith('~') === true || configured?.startsWith('%') === true)
+        return true;
+    const path = (0,external_node_path_.join)(folder, name);
+    try {
+        if (!(0,external_node_fs_.statSync)(path).isFile())
+            return false;
+        // On Windows every file is executable, as git has it there.
+        (0,external_node_fs_.accessSync)(path, external_node_fs_.constants.X_OK);
+        return true;
+    }
+    catch {
+        return false;
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/config/append-section.js
+/**
+ * Adds a section to the end of a repository's configuration file, as `git config` does for a section that is not there
+ * yet: one process less for a new remote or a new branch. Changing what is there is left to git.
+ */
+
+
+/** A value in the file's syntax: always quoted, since that is never wrong. */
+function quoted(value) {
+    if (value.includes('\0'))
+        throw new errors/* CheckoutError */.vd('config-invalid', 'a configuration value has a NUL byte');
+    return `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+}
+/** The variables' lines of a section. */
+function formatValues(values) {
+    // Bare where every reader agrees on it, which is how git writes such values too.
+    return values
+        .map(([name, value]) => `\t${name} = ${/^[\w+*:/.@~-]+$/.test(value) ? value : quoted(value)}\n`)
+        .join('');
+}
+/**
+ * The configuration file's bytes with the variables added: to its last section when that is the one, else in a new
+ * section at the end. Pure.
+ *
+ * @throws CheckoutError 'config-invalid' for a name or value that the syntax cannot hold
+ */
+function withSection(content, section, subsection, values) {
+    if (/[\n\0]/.test(subsection)) {
+        throw new errors/* CheckoutError */.vd('config-invalid', "a configuration section's name has a line feed or NUL byte");
+    }
+    const header = `[${section} "${subsection.replace(/["\\]/g, '\\$&')}"]`;
+    const separator = content.length > 0 && content[content.length - 1] !== 10 ? '\n' : '';
+    const lastHeader = content
+        .toString('latin1')
+        .split('\n')
+        .findLast((line) => line.trimStart().startsWith('['));
+    const continued = lastHeader === Buffer.from(header).toString('latin1');
+    return Buffer.concat([content, Buffer.from(`${separator}${continued ? '' : `${header}\n`}${formatValues(values)}`)]);
+}
+/**
+ * Adds variables to the configuration file at `path` under its lock; the file's mode stays.
+ *
+ * @throws CheckoutError 'ref-locked' when the file is locked, 'io', and as withSection
+ */
+function appendToConfig(path, section, subsection, values) {
+    let file;
+    let descriptor;
+    let lock;
+    try {
+        file = external_node_fs_.realpathSync.native(path); // a link stays a link
+        lock = `${file}.lock`;
+        descriptor = (0,external_node_fs_.openSync)(lock, 'wx', (0,external_node_fs_.statSync)(file).mode & 0o777);
+    }
+    catch (error) {
+        if ((0,errors/* errnoOf */.UQ)(error) === 'EEXIST') {
+            throw new errors/* CheckoutError */.vd('ref-locked', `'${path}.lock' exists: another git process may be running`, { path });
+        }
+        throw (0,errors/* ioError */.bD)('lock', path, error);
+    }
+    try {
+        try {
+            // Read under the lock: what another process has just added must stay.
+            (0,external_node_fs_.writeFileSync)(descriptor, withSection((0,external_node_fs_.readFileSync)(file), section, subsection, values));
+        }
+        finally {
+            (0,external_node_fs_.closeSync)(descriptor);
+        }
+        (0,external_node_fs_.renameSync)(lock, file);
+    }
+    catch (error) {
+        (0,external_node_fs_.rmSync)(lock, { force: true });
+        throw (0,errors/* ioError */.bD)('write', file, error);
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/config/git-options.js
+/**
+ * The options that go before a git command's name: which repository, and configuration on top of its files. They are
+ * the same for every question that we ask of git, or two answers could be about two repositories.
+ */
+
+/**
+ * `-c KEY=VALUE` for each override.
+ *
+ * @throws CheckoutError 'usage' for a key that is not SECTION.NAME, or has a '=', at which git would cut
+ */
+function configArgs(overrides) {
+    return overrides.flatMap(({ key, value }) => {
+        if (!/^[A-Za-z0-9-]+\.(?:[^=\0\n]*\.)?[A-Za-z][A-Za-z0-9-]*$/.test(key)) {
+            throw new errors/* CheckoutError */.vd('usage', `'${key}' is not a configuration key`, { option: '-c' });
+        }
+        if (value.includes('\0')) {
+            throw new errors/* CheckoutError */.vd('usage', `the value of '${key}' has a NUL byte`, { option: '-c' });
+        }
+        return ['-c', `${key}=${value}`];
+    });
+}
+/** All options of a location. */
+function locationArgs(location) {
+    const args = [];
+    if (location.gitDir !== undefined)
+        args.push(`--git-dir=${location.gitDir}`);
+    if (location.workTree !== undefined)
+        args.push(`--work-tree=${location.workTree}`);
+    args.push(...configArgs(location.config ?? []));
+    return args;
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/refs/ref-lock.js
@@ -8991,9 +9726,14 @@ function processEnvironment() {
  */
 
 
-/** Whether `path` is a file. */
+/** Whether `path` is a file. A folder of PATH that may not be read, or is no folder, has none. */
 function isFile(path) {
-    return (0,external_node_fs_.statSync)(path, { throwIfNoEntry: false })?.isFile() === true;
+    try {
+        return (0,external_node_fs_.statSync)(path, { throwIfNoEntry: false })?.isFile() === true;
+    }
+    catch {
+        return false;
+    }
 }
 /** The value of PATH; on Windows a variable's name may be written in any case. */
 function searchPath(environment, platform) {
@@ -9962,466 +10702,6 @@ function quietly(action) {
     }
 }
 
-;// CONCATENATED MODULE: ./build/js/engine/index/parse-index.js
-/**
- * Reading an index file, versions 2, 3 and 4, into flat tables. The file decides what a checkout removes, so a damaged or
- * forged one must end in an error: every length is checked against the file before anything of that size is allocated,
- * the order is checked, and so are the paths. Format: gitformat-index.
- */
-
-
-
-
-
-
-
-const parse_index_HEADER_BYTES = 12;
-const parse_index_STAT_BYTES = 4 * STAT_WORDS;
-const parse_index_FLAGS_AT = parse_index_STAT_BYTES + OID_BYTES;
-/** Least size of an entry in every version: stat, id, flags and 2 bytes that end or pad the name. */
-const LEAST_ENTRY_BYTES = parse_index_FLAGS_AT + 4;
-const NAME_LENGTH_MASK = 0xfff;
-/**
- * Version 4 shares prefixes, so a small file can stand for very long names. No path that a system opens is longer than
- * PATH_MAX (4096 on Linux), and an entry has at least 64 bytes: an honest file unfolds to at most 64 times its size.
- */
-const MOST_UNFOLDING = 4096 / LEAST_ENTRY_BYTES;
-/** git knows nine extensions. */
-const MOST_EXTENSIONS = 64;
-/** Node reads at most this much at once, and Uint32Array offsets must hold the paths. */
-const MOST_FILE_BYTES = 0x7fff_ffff;
-/** Paths that no index may hold, whatever the configuration: those that leave the working tree or enter `.git`. */
-const ALWAYS = { ntfs: false, hfs: false, windows: false };
-/**
- * Parses a whole index file with its 20-byte trailer (the trailer itself is checked by `readIndex`). `displayPath` names
- * the file in errors. Extensions are handed over unread: whether 'link' (split index) or 'sdir' (sparse index) are
- * supported is the caller's decision. With 'link' the entries are only the difference to a shared index: some have
- * empty paths, and their order says nothing.
- *
- * @throws CheckoutError index-corrupt
- */
-function parseIndex(bytes, displayPath, time) {
-    const reader = new IndexReader(bytes, displayPath);
-    return reader.read(time ?? { mtimeSeconds: 0, mtimeNanoseconds: 0 });
-}
-/**
- * Reads and parses the index file at `path`; null when there is none. The trailing hash is verified unless it is all zeros
- * (index.skipHash), which git itself leaves to fsck.
- *
- * @throws CheckoutError index-corrupt, io
- */
-function readIndex(path) {
-    let bytes;
-    let time;
-    try {
-        // Non-blocking, so that a named pipe in its place is an error and not a wait. Windows has no such flag.
-        const descriptor = (0,external_node_fs_.openSync)(path, external_node_fs_.constants.O_RDONLY | external_node_fs_.constants.O_NONBLOCK);
-        try {
-            const stat = (0,external_node_fs_.fstatSync)(descriptor, { bigint: true });
-            if (!stat.isFile())
-                throw corrupt(path, 'it is not a regular file');
-            if (stat.size > MOST_FILE_BYTES)
-                throw corrupt(path, `it is larger than ${MOST_FILE_BYTES} bytes`);
-            bytes = readAll(descriptor, Number(stat.size), path);
-            const mtimeSeconds = Math.floor(Number(stat.mtimeMs) / 1000);
-            time = { mtimeSeconds, mtimeNanoseconds: Number(stat.mtimeNs - BigInt(mtimeSeconds) * 1000000000n) };
-        }
-        finally {
-            (0,external_node_fs_.closeSync)(descriptor);
-        }
-    }
-    catch (error) {
-        if ((0,errors/* errnoOf */.UQ)(error) === 'ENOENT')
-            return null;
-        throw (0,errors/* ioError */.bD)('read the index', path, error);
-    }
-    const table = parseIndex(bytes, path, time);
-    const end = bytes.length - OID_BYTES;
-    const trailer = bytes.subarray(end);
-    if (trailer.some((byte) => byte !== 0)) {
-        const digest = (0,external_node_crypto_namespaceObject.createHash)('sha1').update(bytes.subarray(0, end)).digest();
-        if (!digest.equals(trailer))
-            throw corrupt(path, 'its checksum does not match');
-    }
-    return table;
-}
-function readAll(descriptor, size, path) {
-    const bytes = Buffer.allocUnsafeSlow(size);
-    let at = 0;
-    while (at < size) {
-        const got = (0,external_node_fs_.readSync)(descriptor, bytes, at, size - at, at);
-        if (got === 0)
-            throw corrupt(path, 'it became shorter while it was read');
-        at += got;
-    }
-    return bytes;
-}
-function corrupt(displayPath, what) {
-    return new errors/* CheckoutError */.vd('index-corrupt', `index file '${displayPath}' is corrupt: ${what}`, { path: displayPath });
-}
-/** One pass that checks lengths and finds where names end, then the extensions, then a pass that fills the tables. */
-class IndexReader {
-    bytes;
-    view;
-    displayPath;
-    /** Where the trailer begins. */
-    end;
-    version = 2;
-    count = 0;
-    // Results of `locate`, which would otherwise allocate one object per entry.
-    extendedFlags = 0;
-    nameAt = 0;
-    dropped = 0;
-    suffixLength = 0;
-    next = 0;
-    constructor(bytes, displayPath) {
-        this.bytes = (0,engine_bytes/* bufferOver */.Lb)(bytes);
-        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-        this.displayPath = displayPath;
-        this.end = bytes.length - OID_BYTES;
-    }
-    read(time) {
-        this.readHeader();
-        const { count, bytes, view } = this;
-        const pathOffsets = new Uint32Array(count + 1);
-        const extensionsAt = this.measure(pathOffsets);
-        const extensions = this.readExtensions(extensionsAt);
-        const pathBytes = new Uint8Array(pathOffsets[count]);
-        const oids = new Uint8Array(count * OID_BYTES);
-        const modes = new Uint32Array(count);
-        const stats = new Uint32Array(count * STAT_WORDS);
-        const flags = new Uint16Array(count);
-        const extendedFlags = new Uint16Array(count);
-        let at = parse_index_HEADER_BYTES;
-        for (let i = 0; i < count; i++) {
-            const start = pathOffsets[i];
-            this.locate(at, i, i === 0 ? 0 : start - pathOffsets[i - 1]);
-            const shared = this.version === 4 && i > 0 ? start - pathOffsets[i - 1] - this.dropped : 0;
-            if (shared > 0)
-                pathBytes.copyWithin(start, pathOffsets[i - 1], pathOffsets[i - 1] + shared);
-            const name = this.nameAt;
-            const to = start + shared;
-            for (let b = 0; b < this.suffixLength; b++)
-                pathBytes[to + b] = bytes[name + b];
-            for (let word = 0; word < STAT_WORDS; word++)
-                stats[i * STAT_WORDS + word] = view.getUint32(at + 4 * word);
-            for (let b = 0; b < OID_BYTES; b++)
-                oids[i * OID_BYTES + b] = bytes[at + parse_index_STAT_BYTES + b];
-            modes[i] = this.checkMode(view.getUint32(at + 4 * STAT.mode), i);
-            flags[i] = view.getUint16(at + parse_index_FLAGS_AT) & ~NAME_LENGTH_MASK;
-            extendedFlags[i] = this.extendedFlags;
-            at = this.next;
-        }
-        const table = {
-            version: this.version,
-            count,
-            pathBytes,
-            pathOffsets,
-            oids,
-            modes,
-            stats,
-            flags,
-            extendedFlags,
-            extensions,
-            ...time,
-        };
-        if (!extensions.some((extension) => extension.signature === 'link'))
-            this.checkPaths(table);
-        return table;
-    }
-    readHeader() {
-        const { bytes, view } = this;
-        if (bytes.length < parse_index_HEADER_BYTES + OID_BYTES)
-            throw this.error(`it has only ${bytes.length} bytes`);
-        if (bytes.toString('latin1', 0, 4) !== 'DIRC')
-            throw this.error('it has no index header');
-        const version = view.getUint32(4);
-        if (version !== 2 && version !== 3 && version !== 4)
-            throw this.error(`version ${version} is unknown`);
-        this.version = version;
-        this.count = view.getUint32(8);
-        if (this.count * LEAST_ENTRY_BYTES > this.end - parse_index_HEADER_BYTES) {
-            throw this.error(`${this.count} entries do not fit its ${bytes.length} bytes`);
-        }
-    }
-    /** Fills `pathOffsets` and returns where the entries end. */
-    measure(pathOffsets) {
-        const most = Math.min(this.bytes.length * MOST_UNFOLDING, MOST_FILE_BYTES);
-        let at = parse_index_HEADER_BYTES;
-        let previous = 0;
-        let total = 0;
-        for (let i = 0; i < this.count; i++) {
-            this.locate(at, i, previous);
-            previous = (this.version === 4 ? previous - this.dropped : 0) + this.suffixLength;
-            total += previous;
-            if (total > most)
-                throw this.error('its paths are too long');
-            pathOffsets[i + 1] = total;
-            at = this.next;
-        }
-        return at;
-    }
-    /** Finds the parts of entry `i` at `at`; `previousLength` is the length of the path before it. */
-    locate(at, i, previousLength) {
-        const { bytes, view, end, version } = this;
-        if (at + LEAST_ENTRY_BYTES > end)
-            throw this.error(`it ends within entry ${i}`);
-        const flags = view.getUint16(at + parse_index_FLAGS_AT);
-        let nameAt = at + parse_index_FLAGS_AT + 2;
-        this.extendedFlags = 0;
-        if ((flags & FLAG.extended) !== 0) {
-            this.extendedFlags = view.getUint16(nameAt);
-            if ((this.extendedFlags & ~(EXTENDED_FLAG.skipWorktree | EXTENDED_FLAG.intentToAdd)) !== 0) {
-                throw this.error(`entry ${i} has unknown flags`);
-            }
-            nameAt += 2;
-        }
-        let shared = 0;
-        this.dropped = 0;
-        if (version === 4) {
-            nameAt = this.readDropped(nameAt, i);
-            if (this.dropped > previousLength)
-                throw this.error(`entry ${i} drops more of a path than there is`);
-            shared = previousLength - this.dropped;
-        }
-        this.nameAt = nameAt;
-        const known = flags & NAME_LENGTH_MASK;
-        const nameEnd = known < NAME_LENGTH_MASK ? nameAt + known - shared : bytes.indexOf(0, nameAt);
-        if (nameEnd < nameAt || nameEnd >= end || bytes[nameEnd] !== 0)
-            throw this.error(`the path of entry ${i} does not end`);
-        this.suffixLength = nameEnd - nameAt;
-        if (known === NAME_LENGTH_MASK && shared + this.suffixLength < NAME_LENGTH_MASK) {
-            throw this.error(`the path of entry ${i} is shorter than it says`);
-        }
-        this.next = version === 4 ? nameEnd + 1 : at + ((nameEnd - at + 8) & ~7);
-        if (this.next > end)
-            throw this.error(`it ends within entry ${i}`);
-    }
-    /** git's offset encoding: 7 bits a byte, most significant first, 1 added for each byte that goes on. */
-    readDropped(at, i) {
-        let value = 0;
-        for (let position = at; position < this.end; position++) {
-            const byte = this.bytes[position];
-            value = value * 128 + (byte & 0x7f);
-            if ((byte & 0x80) === 0) {
-                this.dropped = value;
-                return position + 1;
-            }
-            value++;
-            if (value > MOST_FILE_BYTES)
-                break;
-        }
-        throw this.error(`entry ${i} has a prefix length that does not end`);
-    }
-    readExtensions(start) {
-        const extensions = [];
-        let at = start;
-        while (at < this.end) {
-            if (at + 8 > this.end)
-                throw this.error('it ends within an extension');
-            const signature = this.bytes.toString('latin1', at, at + 4);
-            if (!/^[A-Za-z][\x21-\x7e]{3}$/.test(signature))
-                throw this.error(`there is no extension at byte ${at}`);
-            const size = this.view.getUint32(at + 4);
-            if (size > this.end - at - 8)
-                throw this.error(`extension '${signature}' is longer than the file`);
-            if (extensions.length === MOST_EXTENSIONS)
-                throw this.error('it has too many extensions');
-            // A copy, so that the file's buffer does not live as long as the table.
-            extensions.push({ signature, bytes: new Uint8Array(this.bytes.subarray(at + 8, at + 8 + size)) });
-            at += 8 + size;
-        }
-        return extensions;
-    }
-    /** Modes of a kind that git writes. Odd permission bits of old versions are kept: they match no tree entry. */
-    checkMode(mode, i) {
-        const type = mode & MODE.typeMask;
-        const known = type === MODE.regular || type === MODE.symlink || type === MODE.gitlink || type === MODE.directory;
-        if (!known || mode > 0xffff)
-            throw this.error(`entry ${i} has mode ${mode.toString(8)}`);
-        return mode;
-    }
-    checkPaths(table) {
-        const { count, pathBytes, pathOffsets, modes, flags } = table;
-        for (let i = 0; i < count; i++) {
-            const start = pathOffsets[i];
-            let end = pathOffsets[i + 1];
-            if (i > 0) {
-                const order = parse_index_comparePaths(pathBytes, pathOffsets[i - 1], start, start, end);
-                const stageBefore = (flags[i - 1] & FLAG.stage) >> FLAG_STAGE_SHIFT;
-                const stage = (flags[i] & FLAG.stage) >> FLAG_STAGE_SHIFT;
-                if (order > 0)
-                    throw this.error(`entries ${i - 1} and ${i} are not in order`);
-                if (order === 0 && (stageBefore === 0 || stageBefore >= stage)) {
-                    throw this.error(`entries ${i - 1} and ${i} have the same path`);
-                }
-            }
-            const type = modes[i] & MODE.typeMask;
-            if (type === MODE.directory && end > start && pathBytes[end - 1] === 0x2f)
-                end--;
-            const reason = invalidComponent(pathBytes, start, end, type === MODE.symlink, ALWAYS);
-            if (reason !== null)
-                throw this.error(`the path of entry ${i} is refused: ${reason}`);
-        }
-    }
-    error(what) {
-        return corrupt(this.displayPath, what);
-    }
-}
-/** Order of two paths in one table: by bytes, the shorter first. */
-function parse_index_comparePaths(bytes, aStart, aEnd, bStart, bEnd) {
-    const length = Math.min(aEnd - aStart, bEnd - bStart);
-    for (let i = 0; i < length; i++) {
-        const order = bytes[aStart + i] - bytes[bStart + i];
-        if (order !== 0)
-            return order;
-    }
-    return aEnd - aStart - (bEnd - bStart);
-}
-
-;// CONCATENATED MODULE: ./build/js/engine/object/commit.js
-
-
-/** The tree of a commit object, or null when its first line is not "tree <id>". */
-function commitTree(bytes) {
-    const match = /^tree ([0-9a-f]{40})\n/.exec((0,engine_bytes/* bufferOver */.Lb)(bytes, 0, Math.min(bytes.length, 46)).toString('latin1'));
-    return match?.[1] === undefined ? null : oidFromHex(match[1]);
-}
-/** The object that a tag object names, or null when it is not well-formed. */
-function tagTarget(bytes) {
-    const match = /^object ([0-9a-f]{40})\n/.exec((0,engine_bytes/* bufferOver */.Lb)(bytes, 0, Math.min(bytes.length, 48)).toString('latin1'));
-    return match?.[1] === undefined ? null : oidFromHex(match[1]);
-}
-/** The first line of a commit's message, for the reflog and the log. */
-function commitSubject(bytes) {
-    const buffer = bufferOver(bytes);
-    const at = buffer.indexOf('\n\n');
-    if (at < 0)
-        return '';
-    const end = buffer.indexOf(0x0a, at + 2);
-    return buffer.toString('utf8', at + 2, end < 0 ? buffer.length : end);
-}
-
-;// CONCATENATED MODULE: ./build/js/engine/odb/alternates.js
-/**
- * Object directories: a repository's own and those that it borrows from (gitrepository-layout, objects/info/alternates).
- */
-
-
-
-/** git follows alternates of alternates this deep. */
-const MAX_DEPTH = 5;
-/** An alternates file is a list of paths; one larger than this is not one. */
-const MAX_FILE_BYTES = 1 << 20;
-const alternates_ESCAPES = {
-    a: 7,
-    b: 8,
-    t: 9,
-    n: 10,
-    v: 11,
-    f: 12,
-    r: 13,
-    '"': 34,
-    '\\': 92,
-};
-/** Undoes git's C-style quoting of a whole line; null when it is not well-formed. */
-function unquoteC(line) {
-    if (!line.startsWith('"'))
-        return null;
-    const source = Buffer.from(line, 'utf8');
-    const out = [];
-    for (let i = 1; i < source.length; i++) {
-        const byte = source[i] ?? 0;
-        if (byte === 0x22)
-            return i === source.length - 1 ? Buffer.from(out).toString('utf8') : null;
-        if (byte !== 0x5c) {
-            out.push(byte);
-            continue;
-        }
-        const next = String.fromCharCode(source[++i] ?? 0);
-        const escape = alternates_ESCAPES[next];
-        if (escape !== undefined) {
-            out.push(escape);
-        }
-        else if (/[0-3]/.test(next)) {
-            const octal = source.subarray(i, i + 3).toString('latin1');
-            if (!/^[0-3][0-7]{2}$/.test(octal))
-                return null;
-            out.push(parseInt(octal, 8));
-            i += 2;
-        }
-        else {
-            return null;
-        }
-    }
-    return null;
-}
-/**
- * Lists the object directories in look-up order: the repository's own, those of GIT_ALTERNATE_OBJECT_DIRECTORIES, and
- * the alternates of each, depth first. Missing ones are left out and told to `warn`, as git does.
- * @param environmentList value of GIT_ALTERNATE_OBJECT_DIRECTORIES, or ''
- */
-function objectDirectories(ownDirectory, environmentList, warn) {
-    const found = [];
-    const seen = new Set();
-    const add = (directory, depth, own) => {
-        let identity;
-        try {
-            identity = (0,external_node_fs_.realpathSync)(directory);
-            if (!(0,external_node_fs_.statSync)(identity).isDirectory())
-                throw new Error('not a directory');
-        }
-        catch (error) {
-            if (own)
-                throw (0,errors/* ioError */.bD)('open', directory, error);
-            warn(`object directory '${directory}' does not exist; check objects/info/alternates`);
-            return;
-        }
-        if (seen.has(identity))
-            return;
-        seen.add(identity);
-        found.push(directory);
-        if (depth >= MAX_DEPTH) {
-            if (readAlternates(directory).length > 0)
-                warn(`alternates of '${directory}' are nested too deep and ignored`);
-            return;
-        }
-        for (const line of readAlternates(directory)) {
-            add((0,external_node_path_.isAbsolute)(line) ? line : (0,external_node_path_.resolve)(directory, line), depth + 1, false);
-        }
-    };
-    add(ownDirectory, 0, true);
-    for (const entry of splitEnvironmentList(environmentList))
-        add(entry, 1, false);
-    return found;
-}
-function splitEnvironmentList(list) {
-    const separator = process.platform === 'win32' ? ';' : ':';
-    return list.split(separator).filter((entry) => entry !== '');
-}
-function readAlternates(directory) {
-    const path = (0,external_node_path_.join)(directory, 'info', 'alternates');
-    let text;
-    try {
-        const bytes = (0,external_node_fs_.readFileSync)(path);
-        if (bytes.length > MAX_FILE_BYTES)
-            return [];
-        text = bytes.toString('utf8');
-    }
-    catch (error) {
-        if ((0,errors/* errnoOf */.UQ)(error) === 'ENOENT' || (0,errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
-            return [];
-        throw (0,errors/* ioError */.bD)('read', path, error);
-    }
-    const lines = [];
-    for (const line of text.split('\n')) {
-        if (line === '' || line.startsWith('#'))
-            continue;
-        lines.push(line.startsWith('"') ? (unquoteC(line) ?? line) : line);
-    }
-    return lines;
-}
-
 ;// CONCATENATED MODULE: ./build/js/engine/plan/bound.js
 /** The bound that decides: the lowest, and of equal ones the first. */
 function tightest(bounds) {
@@ -11038,6 +11318,25 @@ function startError(error, cwd) {
     }
     return new errors/* CheckoutError */.vd('git-missing', `cannot start git: ${errno ?? String(error)}`, errno === undefined ? {} : { errno }, error);
 }
+/** git's own options whose value is the next argument, from git(1); all others carry theirs behind a '='. */
+const OPTIONS_WITH_VALUE = new Set([
+    '-c',
+    '-C',
+    '--attr-source',
+    '--config-env',
+    '--git-dir',
+    '--namespace',
+    '--super-prefix',
+    '--work-tree',
+]);
+/** The command as messages call it, 'git fetch': without git's own options before it, nor the command's after it. */
+function nameOf(args) {
+    let at = 0;
+    while (args[at]?.startsWith('-') === true)
+        at += OPTIONS_WITH_VALUE.has(args[at] ?? '') ? 2 : 1;
+    const command = args[at];
+    return command === undefined ? 'git' : `git ${command}`;
+}
 /**
  * Runs `git ARGS` and collects what it prints. Any exit status is a result, not an error.
  *
@@ -11047,7 +11346,7 @@ function startError(error, cwd) {
 function spawnGit(call) {
     return new Promise((resolve, reject) => {
         const { signal } = call;
-        const what = `git ${call.args.find((arg) => /^[a-z]/.test(arg)) ?? ''}`.trim();
+        const what = nameOf(call.args);
         const interrupted = () => new errors/* CheckoutError */.vd('interrupted', `${what} was interrupted`);
         if (signal?.aborted === true) {
             reject(interrupted());
@@ -11073,9 +11372,12 @@ function spawnGit(call) {
             reject(startError(error, call.cwd));
             return;
         }
-        const { stdin, stdout, stderr } = child;
-        if (stdout === null || stderr === null) {
-            // The types allow it where a stream is not piped; spawn gives none when it fails, and then 'error' follows.
+        const { stdin } = child;
+        // null where a stream is not piped, says the type; undefined when spawn fails for want of descriptors, and then
+        // 'error' follows.
+        const stdout = child.stdout;
+        const stderr = child.stderr;
+        if (stdout === null || stdout === undefined || stderr === null || stderr === undefined) {
             child.once('error', (error) => reject(startError(error, call.cwd)));
             return;
         }
@@ -11210,11 +11512,7 @@ async function checkout(request, ports, fetched) {
  * @throws CheckoutError fetch-failed, authentication-failed, unknown-revision, interrupted, git-missing, usage
  */
 async function fetch(request, ports) {
-    if (request.transport === 'stream') {
-        throw new errors/* CheckoutError */.vd('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
-            option: 'transport',
-        });
-    }
+    refuseStream(request.transport);
     return await fetchByGit(request, ports);
 }
 /**
@@ -11223,11 +11521,7 @@ async function fetch(request, ports) {
  * @throws CheckoutError what keeps the repository from being made or fetched into; nothing of it is left then
  */
 async function clone(request, ports) {
-    if (request.transport === 'stream') {
-        throw new errors/* CheckoutError */.vd('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
-            option: 'transport',
-        });
-    }
+    refuseStream(request.transport);
     const started = performance.now();
     const cloned = await cloneByGit(request, process.cwd(), ports);
     const fetched = cloned.outcome === null ? undefined : { ...cloned.outcome, ms: performance.now() - started };
@@ -11236,7 +11530,8 @@ async function clone(request, ports) {
     }
     if (request.sparse.length > 0) {
         const result = await ports.git({
-            args: ['sparse-checkout', 'set', '--end-of-options', ...request.sparse],
+            // These are patterns; without this git (from 2.37) takes them for directories.
+            args: ['sparse-checkout', 'set', '--no-cone', '--end-of-options', ...request.sparse],
             cwd: cloned.directory,
             ...(request.signal === undefined ? {} : { signal: request.signal }),
         });
@@ -11245,13 +11540,58 @@ async function clone(request, ports) {
     }
     return await runCheckout({ ...request, directory: cloned.directory, target: cloned.target }, ports, fetched, cloned.reflogMessage);
 }
-/** Says what a checkout of this many files would do here, and why. */
-async function plan(request) {
-    const host = request.hostFacts ?? probeHost({ workTree: request.directory });
-    const files = request.files ?? DEFAULT_PLANNED_FILES;
-    return planCheckout({ host, files, workers: request.workers, memoryLimitBytes: request.memoryLimitBytes });
+/**
+ * Says what a checkout in a directory would do, and why: of so many files, or of those of the repository there.
+ * @throws CheckoutError unsupported for an engine or transport that cannot be had here; what is wrong with the repository
+ */
+async function plan(request, ports) {
+    refuseStream(request.transport);
+    const opened = await openOrNothing(request, ports);
+    const reasons = [];
+    let { files } = request;
+    if (files === undefined) {
+        const counted = opened === null
+            ? null
+            : countFiles(opened.repository, processEnvironment(), (line) => ports.observer.warning(line));
+        files = counted ?? DEFAULT_PLANNED_FILES;
+        if (counted === null) {
+            const why = opened === null ? 'git finds no repository here' : 'the files of this repository were not counted';
+            reasons.push({ about: 'workers', text: `${why}: ${files} files are assumed`, decided: false });
+        }
+    }
+    if (request.bytes !== undefined) {
+        const text = `${request.bytes} bytes: no bound, as a checkout does not know sizes before it reads the files`;
+        reasons.push({ about: 'workers', text, decided: false });
+    }
+    if (opened !== null || request.engine !== 'auto') {
+        reasons.push(...routeEngine(request.engine, opened === null ? [] : whatNeedsGit(opened)).reasons);
+    }
+    if (request.transport === 'git')
+        reasons.push({ about: 'transport', text: 'git, as asked for', decided: true });
+    const host = request.hostFacts ?? probeHost({ workTree: opened?.repository.workTree ?? request.directory });
+    return planFor({ request, host, config: opened?.config ?? null }, files, reasons);
 }
-/** Files that a plan assumes where none are given: enough that the number is no bound. */
+/** The repository of a plan; null where there is none with a working tree, or no git to ask. */
+async function openOrNothing(request, ports) {
+    const { directory, config, signal } = request;
+    try {
+        return await openRepositoryAndConfig({ directory, config }, ports.git, signal);
+    }
+    catch (error) {
+        const absent = ['not-a-repository', 'io', 'git-missing'];
+        if (error instanceof errors/* CheckoutError */.vd && absent.includes(error.code))
+            return null;
+        throw error;
+    }
+}
+function refuseStream(transport) {
+    if (transport !== 'stream')
+        return;
+    throw new errors/* CheckoutError */.vd('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
+        option: 'transport',
+    });
+}
+/** Files that a plan assumes where none are known: enough that the number is no bound. */
 const DEFAULT_PLANNED_FILES = 100_000;
 function beginRun(fetched) {
     return {
@@ -11288,26 +11628,32 @@ async function runCheckout(request, ports, fetched, reflogMessage) {
 }
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
 async function route(session) {
-    const { request, repository, config } = session;
-    const needsGit = repositoryNeedsGit(repository, config, processEnvironment());
-    const state = stateThatNeedsGit(repository.gitDir);
-    if (state !== null)
-        needsGit.push(state);
-    const early = routeEngine(request.engine, needsGit);
+    const early = routeEngine(session.request.engine, whatNeedsGit(session));
     if (early.engine === 'git')
         return await checkoutByGit(session, early.reasons);
     try {
         return await checkoutNatively(session, early.reasons);
     }
     catch (error) {
-        if (!(error instanceof NeedsGit))
-            throw error;
-        return await checkoutByGit(session, routeEngine(request.engine, error.reasons).reasons);
+        return await checkoutByGit(session, routeEngine(session.request.engine, reasonsForGit(error)).reasons);
     }
 }
-function planFor(session, files, routeReasons) {
-    const { request, host, config } = session;
-    const threshold = config.getInt('checkout.thresholdForParallelism');
+/** What the repository and its configuration have that only git can do. */
+function whatNeedsGit({ repository, config }) {
+    const reasons = repositoryNeedsGit(repository, config, processEnvironment());
+    const state = stateThatNeedsGit(repository.gitDir);
+    return state === null ? reasons : [...reasons, state];
+}
+/** What our engine found that only git can do; all other errors go on. Nothing has been touched then. */
+function reasonsForGit(error) {
+    if (error instanceof NeedsGit)
+        return error.reasons;
+    if (error instanceof errors/* CheckoutError */.vd && error.code === 'unsupported')
+        return [error.message];
+    throw error;
+}
+function planFor({ request, host, config }, files, routeReasons) {
+    const threshold = config?.getInt('checkout.thresholdForParallelism');
     const planned = planCheckout({
         host,
         files,
@@ -11347,7 +11693,9 @@ async function resolveTarget(session) {
             if (found.kind === 'head')
                 return { oid: found.oid, change: null, upstream: null };
             if (found.kind === 'detached') {
-                return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to: text }), upstream: null };
+                // '@{-1}' stands for what was checked out before, and it is that which the reflog names.
+                const to = /^(-|@\{-[0-9]+\})$/.test(text) ? found.oid : text;
+                return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to }), upstream: null };
             }
             if (found.trackingRef !== undefined) {
                 const branch = found.refName.slice('refs/heads/'.length);
@@ -11438,9 +11786,8 @@ function nativeReport(run, outcome, commit, ports) {
     run.plan = outcome.plan;
     run.phases.push(...outcome.phases);
     run.commit = commit;
-    for (const death of outcome.deaths) {
-        ports.observer.warning(`${death}; its files were written by the main thread`);
-    }
+    for (const death of outcome.deaths)
+        ports.observer.warning(death);
     const skipped = outcome.failures.map((error) => ({ path: error.subject.path ?? '', reason: error.message }));
     const [first] = outcome.failures;
     const more = outcome.failures.length - 1;
@@ -11448,27 +11795,6 @@ function nativeReport(run, outcome, commit, ports) {
         ? undefined
         : new errors/* CheckoutError */.vd('write-failed', more === 0 ? first.message : `${first.message} (and ${more} more)`, first.subject, first);
     return engine_report(run, outcome, outcome.workers, skipped, error);
-}
-/** Follows tags from an object to a commit, and gives its tree. */
-function peelToTree(odb, hex) {
-    let oid = oidFromHex(hex);
-    // Tags of tags are rare and short; a loop of them cannot be made without breaking SHA-1.
-    for (let depth = 0; depth < 64; depth++) {
-        const bytes = odb.read(oid);
-        const { type } = odb.reader;
-        if (type === COMMIT) {
-            const tree = commitTree(bytes);
-            if (tree === null)
-                break;
-            return { commit: oidToHex(oid), tree: new Uint8Array(tree) };
-        }
-        const next = type === TAG ? tagTarget(bytes) : null;
-        if (next === null) {
-            throw new errors/* CheckoutError */.vd('unknown-revision', `object ${hex} is a ${typeName(type)}, not a commit`, { oid: hex });
-        }
-        oid = next;
-    }
-    throw new errors/* CheckoutError */.vd('object-corrupt', `object ${hex} does not lead to a tree`, { oid: hex });
 }
 /** Whether the index has an entry of this path: a binary search over its sorted paths. */
 function indexHas(index, path) {
@@ -11494,11 +11820,13 @@ async function checkoutByGit(session, routeReasons) {
     run.engine = 'git';
     run.plan = planFor(session, DEFAULT_PLANNED_FILES, routeReasons);
     for (const { text } of routeReasons) {
-        ports.observer.info(`checkout by git: ${text}`);
-        run.fallbacks.push({ stage: 'checkout', reason: text.replace(/^git: /, '') });
+        const reason = text.replace(/^git(: |, )/, '');
+        ports.observer.info(`checkout by git: ${reason}`);
+        run.fallbacks.push({ stage: 'checkout', reason });
     }
     if (request.engine === 'git')
         run.fallbacks = [];
+    const fresh = !(0,external_node_fs_.existsSync)(repository.indexPath);
     const before = indexOrNothing(repository.indexPath);
     const started = performance.now();
     const result = await ports.git({
@@ -11522,7 +11850,11 @@ async function checkoutByGit(session, routeReasons) {
         throw gitFailure('checkout', result.stderr);
     run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
     const after = indexOrNothing(repository.indexPath);
-    return engine_report(run, compareIndexes(before, after), [], []);
+    if (after !== null && (fresh || before !== null))
+        return engine_report(run, compareIndexes(before, after), [], []);
+    // An index that we cannot read: of a fresh tree all is written, of another one nothing is known.
+    const totals = fresh ? await countTracked(session) : { files: 0, kept: 0, removed: 0, bytesWritten: 0 };
+    return engine_report(run, totals, [], []);
 }
 function targetArguments({ target }) {
     switch (target.kind) {
@@ -11541,16 +11873,24 @@ function gitFailure(command, stderr) {
     const line = lines.find((each) => /^(fatal|error): /.test(each)) ?? lines.find((each) => each !== '') ?? 'no message';
     return new errors/* CheckoutError */.vd('git-failed', `git ${command} failed: ${line.replace(/^(fatal|error): /, '')}`);
 }
-/** The index for counting only: one that we cannot read counts as none. */
+/** The index for counting only: one that we cannot read, or that is not whole, counts as none. */
 function indexOrNothing(path) {
     try {
-        return readIndex(path);
+        const index = readIndex(path);
+        const whole = index?.extensions.every(({ signature }) => signature !== 'link' && signature !== 'sdir');
+        return whole === true ? index : null;
     }
     catch (error) {
         if (error instanceof errors/* CheckoutError */.vd)
             return null;
         throw error;
     }
+}
+/** Counts what git wrote into an empty working tree, where the index is of a kind that we cannot read. */
+async function countTracked({ repository, ports }) {
+    const result = await ports.git({ args: [...repository.gitOptions, 'ls-files', '-z'], cwd: repository.workTree });
+    const files = result.stdout.reduce((count, byte) => (byte === 0 ? count + 1 : count), 0);
+    return { files, kept: 0, removed: 0, bytesWritten: 0 };
 }
 /** Counts what git wrote: entries whose file is another one than before (inode, time or size). */
 function compareIndexes(before, after) {

@@ -103,10 +103,6 @@ function threadCpuUsage() {
 function bufferOver(bytes, start = 0, end = bytes.length) {
     return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
 }
-/** Memory order of two byte strings: negative, zero or positive; a prefix sorts first. */
-function compareBytes(a, b) {
-    return Buffer.compare(a, b);
-}
 /** Bytes in display form for messages: UTF-8 with invalid sequences replaced, control characters escaped. */
 function displayBytes(bytes) {
     const text = bufferOver(bytes).toString('utf8');
@@ -884,6 +880,8 @@ class TreeCursor {
     bytes;
     /** Canonical mode. */
     mode = 0;
+    /** Whether the mode is written as git writes it; other spellings make a tree that git would not write again. */
+    isModeCanonical = true;
     /** The name is bytes[nameStart, nameEnd). */
     nameStart = 0;
     nameEnd = 0;
@@ -926,6 +924,7 @@ class TreeCursor {
         if (at === nameStart || at + 1 + OID_BYTES > end)
             return -1;
         this.mode = canonicalMode(mode);
+        this.isModeCanonical = mode === this.mode && nameStart - 1 - modeStart === (mode === MODE_TREE ? 5 : 6);
         this.nameStart = nameStart;
         this.nameEnd = at;
         this.oidAt = at + 1;
@@ -959,6 +958,11 @@ function openHandle() {
     }
     return { handle: handle, state };
 }
+/**
+ * The handle counts in 32 bits, and wraps without a word. Output beyond this goes into a view that begins further on, and no
+ * more than this in one write.
+ */
+const MOST_OUTPUT = 0x7fffffff;
 /** Inflates one stream after another. Not to be shared between threads; `close` frees the zlib state. */
 class Inflater {
     /** Set by the last call: input bytes used, output bytes made. */
@@ -990,14 +994,10 @@ class Inflater {
         const open = this.#handle();
         if (open === null)
             return this.#inflateExactSync(input, start, end, out, outStart, size);
-        const inputLength = end - start;
         this.#error = null;
         open.handle.reset();
-        open.handle.writeSync(external_node_zlib_namespaceObject.constants.Z_FINISH, input, start, inputLength, out, outStart, size + 1);
-        if (this.#hasFailed())
+        if (!this.#write(open, external_node_zlib_namespaceObject.constants.Z_FINISH, input, start, end, out, outStart, size + 1))
             return this.#fail();
-        this.produced = size + 1 - (open.state[0] ?? 0);
-        this.consumed = inputLength - (open.state[1] ?? 0);
         if (this.produced !== size)
             return this.produced > size ? 'corrupt' : 'truncated';
         return null;
@@ -1013,19 +1013,16 @@ class Inflater {
     }
     /**
      * Goes on with the stream of `begin`: takes from `input[start, end)`, gives to `out[outStart, outEnd)`, and sets
-     * `consumed` and `produced`. A step with room left in `out` and input left over means that the stream has ended.
+     * `consumed` and `produced`. The stream has ended when a step with room and input does nothing.
      * @returns null or why it failed
      */
     step(input, start, end, out, outStart, outEnd) {
         const open = this.#open;
         if (open === null)
             return 'corrupt';
-        open.handle.writeSync(external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH, input, start, end - start, out, outStart, outEnd - outStart);
-        if (this.#hasFailed())
-            return this.#fail();
-        this.produced = outEnd - outStart - (open.state[0] ?? 0);
-        this.consumed = end - start - (open.state[1] ?? 0);
-        return null;
+        return this.#write(open, external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH, input, start, end, out, outStart, outEnd - outStart)
+            ? null
+            : this.#fail();
     }
     /** Whether the stream of `begin`, all of whose input was given, is complete: ended and its checksum right. */
     ended() {
@@ -1038,6 +1035,21 @@ class Inflater {
             return false;
         }
         return open.state[0] === 1;
+    }
+    /** One write; sets `consumed` and `produced`. False when it failed. */
+    #write({ handle, state }, flush, input, start, end, out, outStart, outLength) {
+        if (outStart + outLength <= MOST_OUTPUT) {
+            handle.writeSync(flush, input, start, end - start, out, outStart, outLength);
+        }
+        else {
+            outLength = Math.min(outLength, MOST_OUTPUT);
+            handle.writeSync(flush, input, start, end - start, out.subarray(outStart, outStart + outLength), 0, outLength);
+        }
+        if (this.#hasFailed())
+            return false;
+        this.produced = outLength - (state[0] ?? 0);
+        this.consumed = end - start - (state[1] ?? 0);
+        return true;
     }
     #handle() {
         if (!this.#useHandle)
@@ -1088,14 +1100,18 @@ class Inflater {
 
 /** Copies shorter than this are done byte by byte; a call into native code costs more (about 60 ns). */
 const NATIVE_COPY_BYTES = 24;
+/** git refuses shorter ones: two sizes and one instruction of at least two bytes. */
+const LEAST_DELTA_BYTES = 4;
 /** The two sizes at the head of a delta; one instance is filled again and again. */
 class DeltaSizes {
     baseSize = 0;
     resultSize = 0;
     /** Where the instructions begin. */
     instructionsAt = 0;
-    /** @returns false when the header is cut off or a size is out of range */
+    /** @returns false when the delta is cut off or a size is out of range */
     parse(delta, start, end) {
+        if (end - start < LEAST_DELTA_BYTES)
+            return false;
         let cursor = start;
         for (let field = 0; field < 2; field++) {
             let value = 0;
@@ -1252,9 +1268,12 @@ class DeltaBaseCache {
         this.type = slot.type;
         return true;
     }
-    /** Copies an object, the first `size` bytes, in. Objects over a quarter of the ring are not kept: they would push out everything else. */
+    /**
+     * Copies an object, the first `size` bytes, in. Objects over an eighth of the ring are not kept: they would push out much
+     * else. Nor are empty ones: they have no place in the ring by which they could be found to be the oldest.
+     */
     put(key, type, bytes, size) {
-        if (size > this.memory.length >> 3 || this.#slots.has(key))
+        if (size === 0 || size > this.memory.length >> 3 || this.#slots.has(key))
             return;
         if (this.#next + size > this.memory.length) {
             this.#evict(this.#next, this.memory.length);
@@ -1271,10 +1290,8 @@ class DeltaBaseCache {
     #evict(from, to) {
         for (;;) {
             const oldest = this.#queue[this.#queueHead];
-            if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from) {
-                // An empty entry occupies no bytes and may stay behind; it does no harm.
+            if (oldest === undefined || oldest.start >= to || oldest.start + oldest.size <= from)
                 break;
-            }
             this.#slots.delete(oldest.key);
             this.#queueHead++;
         }
@@ -1294,8 +1311,10 @@ const BLOB = 3;
 const TAG = 4;
 const OFS_DELTA = 6;
 const REF_DELTA = 7;
-/** Longest header: a size of 10 bytes, then an offset of 10 bytes or an object id. */
-const MAX_ENTRY_HEADER_BYTES = 10 + Math.max(10, oid_OID_BYTES);
+/** A size of 8 bytes reaches as far as a number is exact (4 + 7 * 7 = 53 bits), and a distance of 8 further than any file. */
+const MOST_VARINT_BYTES = 8;
+/** Longest header: a size, then a distance or an object id. */
+const MAX_ENTRY_HEADER_BYTES = MOST_VARINT_BYTES + Math.max(MOST_VARINT_BYTES, oid_OID_BYTES);
 /** The name of an object type for messages. */
 function typeName(type) {
     switch (type) {
@@ -1333,17 +1352,15 @@ class EntryHeader {
         let byte = bytes[cursor++] ?? 0;
         const type = (byte >> 4) & 7;
         let size = byte & 15;
-        // Sizes pass 32 bits, so multiply instead of shifting; 10 bytes reach past what a number holds exactly.
+        // Sizes pass 32 bits, so multiply instead of shifting.
         let scale = 16;
         while (byte & 0x80) {
-            if (cursor >= end || cursor - at >= 8)
+            if (cursor >= end || cursor - at >= MOST_VARINT_BYTES)
                 return false;
             byte = bytes[cursor++] ?? 0;
             size += (byte & 0x7f) * scale;
             scale *= 128;
         }
-        if (size > Number.MAX_SAFE_INTEGER)
-            return false;
         this.type = type;
         this.size = size;
         if (type === OFS_DELTA) {
@@ -1353,7 +1370,7 @@ class EntryHeader {
             byte = bytes[cursor++] ?? 0;
             let distance = byte & 0x7f;
             while (byte & 0x80) {
-                if (cursor >= end || cursor - first >= 8)
+                if (cursor >= end || cursor - first >= MOST_VARINT_BYTES)
                     return false;
                 byte = bytes[cursor++] ?? 0;
                 distance = (distance + 1) * 128 + (byte & 0x7f);
@@ -1686,13 +1703,14 @@ class PackWindow {
         this.#fill(pack, offset, Math.min(Math.max(length, ahead), WINDOW_BYTES));
     }
     /**
-     * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits.
-     * @returns false past the end of the pack
+     * Goes on in a long entry: makes the byte at an offset be in the window, with as much behind it as fits. At the end of the
+     * entries that is the first byte of the checksum, see PackReader.
+     * @returns false past that
      */
     advance(pack, offset) {
         if (pack === this.#pack && offset >= this.start && offset < this.end)
             return true;
-        if (offset >= this.packEnd(pack))
+        if (offset > this.packEnd(pack))
             return false;
         this.#fill(pack, offset, WINDOW_BYTES);
         return true;
@@ -1893,33 +1911,39 @@ class PackReader {
             if ((this.#chain[i]?.deltaSize ?? 0) > SCRATCH_BYTES)
                 return null;
         }
-        return this.#readChain(false);
+        const bytes = this.#readChain(false);
+        // What was built on the way may have taken the place of the base in the cache.
+        if (bytes === null)
+            this.open(this.#pack, this.#offset);
+        return bytes;
     }
     /** Finds out what reading a large object takes: sets `size`, `readBytes` and `streamBytes`. */
     measure() {
         if (this.isPlain) {
-            this.readBytes = largeBytes(this.size);
-            this.streamBytes = 0;
+            const inflating = this.#inflatingBytes(this.size);
+            this.readBytes = largeBytes(this.size) + inflating;
+            this.streamBytes = inflating === 0 ? 0 : this.readBytes;
             return;
         }
         let baseSize = this.#baseSize;
-        // A base that is at hand has its memory already.
-        let baseBytes = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
-        let most = 0;
+        // A large base stays to the end, for other deltas on it. One that is at hand has its memory already.
+        const retained = this.#baseAt === BASE_IN_PACK ? largeBytes(baseSize) : 0;
+        let most = this.#baseAt === BASE_IN_PACK ? retained + this.#inflatingBytes(baseSize) : 0;
+        let before = 0;
         for (let i = this.#chainLength - 1; i >= 0; i--) {
             const link = this.#chainLink(i);
             this.#inflateHead(link);
             this.#parseSizes(link, this.#probe, Math.min(this.#probe.length, link.deltaSize), baseSize);
             const { resultSize } = this.#sizes;
-            const needed = baseBytes + largeBytes(link.deltaSize);
-            if (i === 0) {
-                this.streamBytes = Math.max(most, needed);
-                this.readBytes = Math.max(most, needed + largeBytes(resultSize));
-            }
+            const needed = retained + before + largeBytes(link.deltaSize);
+            most = Math.max(most, needed + this.#inflatingBytes(link.deltaSize));
+            if (i === 0)
+                this.streamBytes = most;
             most = Math.max(most, needed + largeBytes(resultSize));
             baseSize = resultSize;
-            baseBytes = largeBytes(resultSize);
+            before = largeBytes(resultSize);
         }
+        this.readBytes = most;
         this.size = baseSize;
     }
     /**
@@ -1939,7 +1963,9 @@ class PackReader {
             return;
         }
         if (!this.#inflater.begin()) {
-            sink(this.read());
+            const whole = this.read();
+            if (whole.length > 0)
+                sink(whole);
             return;
         }
         const out = (this.#piece ??= new Uint8Array(PIECE_BYTES));
@@ -1970,6 +1996,10 @@ class PackReader {
             freeLarge(this.#retained);
         this.#retained = null;
         this.#retainedKey = -1;
+    }
+    /** What inflating a large part takes beside its output: without the handle the compressed bytes, their inflated pieces and a copy. */
+    #inflatingBytes(size) {
+        return size <= SCRATCH_BYTES || this.#inflater.usesHandle ? 0 : 2 * compressedBound(size) + 2 * size;
     }
     #chainLink(i) {
         const link = this.#chain[i];
@@ -2019,7 +2049,7 @@ class PackReader {
             if (this.#chainLength > this.#index(pack).count)
                 throw this.#corrupt(pack, at, 'is its own delta base');
         }
-        if (base < PACK_HEADER_BYTES)
+        if (base < PACK_HEADER_BYTES || base >= this.#window.packEnd(pack))
             throw this.#corrupt(pack, at, 'has a delta base outside of the pack');
         return base;
     }
@@ -2064,7 +2094,9 @@ class PackReader {
         const probe = this.#probe;
         const wanted = Math.min(probe.length, link.deltaSize);
         if (!this.#inflater.begin()) {
-            probe.set(this.#inflateDelta(link).subarray(0, wanted));
+            const delta = this.#inflateDelta(link);
+            probe.set(delta.subarray(0, wanted));
+            this.#release(delta);
             return;
         }
         const end = window.packEnd(this.#pack);
@@ -2304,6 +2336,8 @@ class PackReader {
 /** Read in pieces of this size. */
 const INPUT_BYTES = 64 << 10;
 const loose_PIECE_BYTES = 256 << 10;
+/** Compressed bytes that are enough for a header, whatever the encoder. */
+const HEAD_INPUT_BYTES = 1024;
 /** Longest header: a type of 6 letters and a size of 16 digits. */
 const MAX_HEADER_BYTES = 32;
 const TYPES = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG };
@@ -2323,7 +2357,8 @@ class LooseReader {
     #piece = null;
     #scratch = null;
     #large = null;
-    #whole = null;
+    /** Without the handle there are no pieces: the whole compressed object. */
+    #compressed = null;
     #fd = -1;
     #path = '';
     #inputStart = 0;
@@ -2361,8 +2396,16 @@ class LooseReader {
         this.#atEnd = false;
         if (!this.#inflater.begin()) {
             this.#openWithoutPieces();
-            return true;
         }
+        else {
+            this.#openInPieces();
+        }
+        if (this.size > SCRATCH_BYTES && this.size > (0,external_node_fs_namespaceObject.fstatSync)(this.#fd).size * MAX_INFLATE_RATIO) {
+            throw this.#corrupt('declares a size that it cannot hold');
+        }
+        return true;
+    }
+    #openInPieces() {
         let filled = 0;
         while (filled < MAX_HEADER_BYTES) {
             if (!this.#refill())
@@ -2373,7 +2416,6 @@ class LooseReader {
         }
         this.#headStart = this.#parseHeader(this.#head.subarray(0, filled));
         this.#headEnd = filled;
-        return true;
     }
     /** Sets type and size; returns where the content begins. */
     #parseHeader(head) {
@@ -2388,34 +2430,64 @@ class LooseReader {
         this.size = Number(match[2]);
         return zero + 1;
     }
-    /** The way of runtimes that cannot inflate in pieces: the object is in memory from the start. */
+    /** The way of runtimes that cannot inflate in pieces: an object is whole in memory, compressed and inflated. */
     #openWithoutPieces() {
-        let whole;
+        let head;
         try {
-            whole = (0,external_node_zlib_namespaceObject.inflateSync)((0,external_node_fs_namespaceObject.readFileSync)(this.#fd));
+            this.#compressed = (0,external_node_fs_namespaceObject.readFileSync)(this.#fd);
+            // What comes of the first bytes of a stream that goes on: they make at most 1 MiB.
+            const options = { finishFlush: external_node_zlib_namespaceObject.constants.Z_SYNC_FLUSH };
+            head = (0,external_node_zlib_namespaceObject.inflateSync)(this.#compressed.subarray(0, HEAD_INPUT_BYTES), options);
         }
         catch (error) {
-            throw new errors_CheckoutError('object-corrupt', `loose object '${this.#path}' is damaged`, { path: this.#path }, error);
+            if (this.#compressed === null)
+                throw errors_ioError('read', this.#path, error);
+            throw this.#corrupt('is damaged');
         }
-        const start = this.#parseHeader(whole);
-        if (whole.length - start !== this.size)
-            throw this.#corrupt('has another size than its header says');
-        this.#whole = whole.subarray(start);
+        this.#headStart = this.#parseHeader(head);
+    }
+    #inflateWhole(compressed) {
+        const end = this.#headStart + this.size;
+        let whole;
+        let used;
+        try {
+            const result = (0,external_node_zlib_namespaceObject.inflateSync)(compressed, { maxOutputLength: end + 1, info: true });
+            whole = result.buffer;
+            used = result.engine.bytesWritten;
+        }
+        catch (error) {
+            const code = error instanceof Error && 'code' in error ? error.code : undefined;
+            if (code === 'ERR_BUFFER_TOO_LARGE')
+                throw this.#corrupt('is longer than its header says');
+            throw this.#corrupt(code === 'Z_BUF_ERROR' ? 'is cut off' : 'is damaged');
+        }
+        if (whole.length !== end)
+            throw this.#corrupt(`is ${whole.length < end ? 'shorter' : 'longer'} than its header says`);
+        if (used !== compressed.length)
+            throw this.#corrupt('has garbage at its end');
+        return whole.subarray(this.#headStart);
     }
     /** Reads the opened object if it fits the scratch buffer, else null. */
     readSmall() {
         return this.size > SCRATCH_BYTES ? null : this.read();
     }
     measure() {
-        this.readBytes = this.size > SCRATCH_BYTES ? this.size + 1 : 0;
+        const large = this.size > SCRATCH_BYTES;
+        if (this.#compressed === null) {
+            this.readBytes = large ? this.size + 1 : 0;
+            this.streamBytes = 0;
+        }
+        else {
+            // The inflated pieces and the whole that they are put together to.
+            this.readBytes = this.streamBytes = large ? this.#compressed.length + 2 * this.size : 0;
+        }
     }
     /** Reads the opened object whole; the bytes are valid until the next call. */
     read() {
-        if (this.#whole !== null)
-            return this.#whole;
+        if (this.#compressed !== null)
+            return this.#inflateWhole(this.#compressed);
         let out;
         if (this.size > SCRATCH_BYTES) {
-            // A declared size costs memory only as the content really comes, up to what was reserved for it.
             try {
                 this.#large = new Uint8Array(this.size + 1);
             }
@@ -2448,9 +2520,10 @@ class LooseReader {
     }
     /** Gives the opened object to `sink` in pieces that are valid during the call only. */
     stream(sink) {
-        if (this.#whole !== null) {
-            if (this.size > 0)
-                sink(this.#whole);
+        if (this.#compressed !== null) {
+            const whole = this.#inflateWhole(this.#compressed);
+            if (whole.length > 0)
+                sink(whole);
             return;
         }
         this.#piece ??= new Uint8Array(loose_PIECE_BYTES);
@@ -2484,7 +2557,7 @@ class LooseReader {
         if (this.#fd >= 0)
             (0,external_node_fs_namespaceObject.closeSync)(this.#fd);
         this.#fd = -1;
-        this.#whole = null;
+        this.#compressed = null;
         if (this.#large !== null)
             freeLarge(this.#large);
         this.#large = null;
@@ -2555,11 +2628,14 @@ class ObjectReader {
     isPlain = false;
     #packs;
     #directories;
+    #useHandle;
     #loose = null;
     #current;
+    /** @param useHandle false inflates the documented way, see Inflater (for tests) */
     constructor(packs, objectDirectories, useHandle = true) {
         this.#packs = new PackReader(packs, { inflater: new Inflater(useHandle) });
         this.#directories = objectDirectories;
+        this.#useHandle = useHandle;
         this.#current = this.#packs;
     }
     close() {
@@ -2591,7 +2667,7 @@ class ObjectReader {
     }
     /** Opens a loose object; false when there is none. */
     openLoose(oid, oidAt) {
-        this.#loose ??= new LooseReader();
+        this.#loose ??= new LooseReader(new Inflater(this.#useHandle));
         for (const directory of this.#directories) {
             if (!this.#loose.open(directory, oid, oidAt))
                 continue;
@@ -2812,26 +2888,36 @@ function displayPath(path, start, end) {
  *
  * A thread reserves once for each object, for all that the object takes, and gives all of it back before it reserves again:
  * nobody waits while holding something, so nobody waits for ever. An object larger than the whole budget gets it alone.
+ *
+ * A thread may end at any instruction, and the others would wait for ever for what it holds. So what each thread holds is
+ * written down beside, before it is taken and until it is back: `reclaim` may then give back too much, never too little.
  */
-/** Sizes are counted in units of 4 KiB, so that 32 bits reach 8 TiB. */
+/** Sizes are counted in units of 4 KiB, so that 30 bits reach 4 TiB. */
 const UNIT = 4096;
 /** Words of the shared array. */
 const FREE = 0;
 const TOTAL = 1;
-const BUDGET_WORDS = 2;
+/** From here on, the units that each thread holds. */
+const HELD = 2;
+/** A budget with as much again reclaimed still fits a word. */
+const MOST_UNITS = 0x3fffffff;
 class Budget {
     #words;
-    constructor(words) {
+    /** Index of the word that says what this thread holds. */
+    #held;
+    /** @param thread number of the thread that reserves: 0 is the main thread, then the workers */
+    constructor(words, thread) {
         this.#words = words;
+        this.#held = HELD + thread;
     }
-    static create(limitBytes) {
-        const words = new Int32Array(new SharedArrayBuffer(4 * BUDGET_WORDS));
-        words[FREE] = words[TOTAL] = Math.max(1, Math.min(0x7fffffff, Math.floor(limitBytes / UNIT)));
+    /**
+     * Makes the shared words.
+     * @param workers number of threads beside the main thread
+     */
+    static create(limitBytes, workers) {
+        const words = new Int32Array(new SharedArrayBuffer(4 * (HELD + 1 + workers)));
+        words[FREE] = words[TOTAL] = Math.max(1, Math.min(MOST_UNITS, Math.floor(limitBytes / UNIT)));
         return words;
-    }
-    /** The shared words, for another thread. */
-    get words() {
-        return this.#words;
     }
     /**
      * Waits for `bytes` of the budget.
@@ -2844,7 +2930,7 @@ class Budget {
         for (;;) {
             const free = Atomics.load(this.#words, FREE);
             if (free >= units) {
-                if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+                if (this.#take(free, units))
                     return units;
                 continue;
             }
@@ -2861,20 +2947,31 @@ class Budget {
             const free = Atomics.load(this.#words, FREE);
             if (free < units)
                 return 0;
-            if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+            if (this.#take(free, units))
                 return units;
         }
+    }
+    #take(free, units) {
+        Atomics.add(this.#words, this.#held, units);
+        if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free)
+            return true;
+        Atomics.sub(this.#words, this.#held, units);
+        return false;
     }
     /** Units that hold so many bytes. */
     static units(bytes) {
         return Math.ceil(bytes / UNIT);
     }
-    static bytes(units) {
-        return units * UNIT;
-    }
     release(units) {
         if (units <= 0)
             return;
+        Atomics.add(this.#words, FREE, units);
+        Atomics.sub(this.#words, this.#held, units);
+        Atomics.notify(this.#words, FREE);
+    }
+    /** Gives back what this thread, which has ended, still held. To be called by another. */
+    reclaim() {
+        const units = Atomics.exchange(this.#words, this.#held, 0);
         Atomics.add(this.#words, FREE, units);
         Atomics.notify(this.#words, FREE);
     }
@@ -2886,7 +2983,8 @@ class Budget {
 
 ;// CONCATENATED MODULE: ./build/js/engine/checkout/control.js
 /**
- * The words by which the main thread and the workers steer a run; each is used through Atomics only.
+ * The words by which the main thread and the workers steer a run, each used through Atomics only; and counters, each written by
+ * one thread.
  */
 /** Next batch to be claimed. */
 const NEXT_BATCH = 0;
@@ -2894,13 +2992,17 @@ const NEXT_BATCH = 0;
 const READY = 1;
 /** Not 0: stop. */
 const STOP = 2;
-/** Entries done, for progress. */
-const FILES_DONE = 3;
-/** KiB written, for progress. */
-const KIB_DONE = 4;
 /** Entries in the list of deferred ones. */
-const DEFERRED = 5;
-const CONTROL_WORDS = 6;
+const DEFERRED = 3;
+const CONTROL_WORDS = 4;
+/** What each thread has done so far, a row for each: for progress, and for the report when a thread dies. */
+const FILES_DONE = 0;
+const BYTES_DONE = 1;
+const COUNTERS = 2;
+/** A row for the main thread (0) and for each worker. */
+function createCounters(workers) {
+    return new Float64Array(new SharedArrayBuffer(8 * COUNTERS * (workers + 1)));
+}
 function createControl() {
     return new Int32Array(new SharedArrayBuffer(4 * CONTROL_WORDS));
 }
@@ -2911,7 +3013,8 @@ function createControl() {
  * and fill the same tables, so a million entries cost no copies and no messages.
  */
 
-/** Each entry ends in one of the final states; PENDING, CLAIMED or VERIFY at the end of a run is a bug. */
+
+/** Each entry ends in one of the final states; PENDING or VERIFY at the end of a run is a bug. */
 const State = {
     /** To be written by a worker. */
     PENDING: 0,
@@ -2927,12 +3030,19 @@ const State = {
     KEPT: 5,
     FAILED: 6,
 };
+/** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */
+const MAX_ENTRIES = 0xffffff;
+/** Offsets into the paths are 32 bits wide. */
+const MAX_PATH_TABLE_BYTES = 0xffffffff;
 /** Words of stat data for each entry, in the order of the index file. */
 const tables_STAT_WORDS = 10;
-/** Bytes of all tables for each entry, its path not counted. */
-const BYTES_PER_ENTRY = 4 + oid_OID_BYTES + 4 + 1 + 1 + 2 + 8 + 4 + 4 * tables_STAT_WORDS;
 function shared(bytes) {
-    return new SharedArrayBuffer(bytes);
+    try {
+        return new SharedArrayBuffer(bytes);
+    }
+    catch (error) {
+        throw new CheckoutError('memory', `cannot allocate ${bytes} bytes for the list of files`, {}, error);
+    }
 }
 /** Tables with room for `capacity` entries; memory that is not touched costs nothing. */
 function allocateTables(capacity, pathCapacity) {
@@ -2999,10 +3109,9 @@ const CONVERTED_BYTES = 2 * SCRATCH_BYTES;
 class Stopped extends Error {
 }
 class EntryWriter {
-    /** Counters for the report. */
-    files = 0;
-    bytesWritten = 0;
+    /** Time spent waiting, for the report. */
     waitMs = 0;
+    #counters;
     #job;
     #reader;
     #paths;
@@ -3015,16 +3124,25 @@ class EntryWriter {
     /** The entry being written. */
     #current = 0;
     /**
+     * @param thread number of the thread: its row of counters
      * @param onFailure told of each entry that could not be written
      * @param onLarge called while a large object is held, to look at the memory that it takes
      */
-    constructor(job, onFailure, onLarge) {
+    constructor(job, thread, onFailure, onLarge) {
         this.#job = job;
+        this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
         this.#reader = new ObjectReader(job.packs, job.objectDirectories);
         this.#paths = new WorktreePaths(job.workTree);
-        this.#budget = new Budget(job.budget);
+        this.#budget = new Budget(job.budget, thread);
         this.#onFailure = onFailure;
         this.#onLarge = onLarge;
+    }
+    /** Files written. */
+    get files() {
+        return this.#counters[FILES_DONE] ?? 0;
+    }
+    get bytesWritten() {
+        return this.#counters[BYTES_DONE] ?? 0;
     }
     close() {
         this.dropRetained();
@@ -3045,8 +3163,6 @@ class EntryWriter {
         try {
             const state = this.#write(entry, verify, deferred);
             tables.states[entry] = state;
-            if (state === State.WRITTEN)
-                this.files++;
         }
         catch (error) {
             if (error instanceof Stopped)
@@ -3186,7 +3302,8 @@ class EntryWriter {
         if (stat === null)
             return State.COLLIDED;
         statToWords(stat, platform, tables.stats, entry * tables_STAT_WORDS, mode);
-        this.bytesWritten += Number(stat.size);
+        this.#counters[FILES_DONE] = this.files + 1;
+        this.#counters[BYTES_DONE] = this.bytesWritten + Number(stat.size);
         return State.WRITTEN;
     }
     #describe(entry, error) {
@@ -3222,8 +3339,6 @@ function writeBatch(job, pass, writer) {
     if (!waitUntilReady(control, end, writer))
         return false;
     const last = order[end - 1] ?? 0;
-    const kibBefore = Math.floor(writer.bytesWritten / 1024);
-    let files = 0;
     for (let i = start; i < end && Atomics.load(control, STOP) === 0; i++) {
         const entry = order[i] ?? 0;
         const state = tables.states[entry];
@@ -3232,12 +3347,9 @@ function writeBatch(job, pass, writer) {
         // The batch lies together in one pack, except where the order goes on to the next pack.
         writer.readAhead(tables.packs[entry] === tables.packs[last] ? (tables.offsets[last] ?? 0) : 0);
         writer.write(entry, deferred);
-        files++;
     }
     // What was kept for the deltas of this batch serves no other, and others may need the memory.
     writer.dropRetained();
-    Atomics.add(control, FILES_DONE, files);
-    Atomics.add(control, KIB_DONE, Math.floor(writer.bytesWritten / 1024) - kibBefore);
     return Atomics.load(control, STOP) === 0;
 }
 /** Runs one worker's part of a pass. */
@@ -3284,7 +3396,7 @@ port.on('message', (message) => {
         case 'begin': {
             const { id, job } = message;
             const meter = new CostMeter(id);
-            const writer = new EntryWriter(job, (entry, error) => {
+            const writer = new EntryWriter(job, id, (entry, error) => {
                 send({ type: 'failed', entry, error });
             }, () => {
                 meter.sample();
