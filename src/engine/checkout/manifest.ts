@@ -72,7 +72,10 @@ export interface ManifestOptions {
   readonly conversions: ConversionLookup;
   /** Called as soon as this many regular files are known, once. */
   readonly many?: { readonly files: number; readonly notify: () => void };
+  /** Bounds against trees that name others again and again; tests set lower ones. */
   readonly maxDepth?: number;
+  readonly maxDirectories?: number;
+  readonly maxEntries?: number;
   /** Longest path below the working tree that can be opened by its absolute name; git works with relative ones. */
   readonly maxPathBytes: number;
 }
@@ -158,9 +161,10 @@ class ManifestBuilder {
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;
       const path = displayBytes(this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
-      throw new CheckoutError(error.code, `cannot read the tree of '${path}': ${error.message}`, {
+      const what = path === '' ? 'the root tree' : `the tree of '${path}'`;
+      throw new CheckoutError(error.code, `cannot read ${what}: ${error.message}`, {
         ...error.subject,
-        path,
+        path: path === '' ? '.' : path,
       });
     }
     if (this.#odb.reader.type !== TREE) {
@@ -170,9 +174,8 @@ class ManifestBuilder {
       });
     }
     const directories = this.#directories;
-    if (directories.count >= MAX_DIRECTORIES) {
-      throw this.#invalidTree('', `has more than ${MAX_DIRECTORIES} directories`);
-    }
+    const { maxDirectories = MAX_DIRECTORIES } = this.#options;
+    if (directories.count >= maxDirectories) throw this.#invalidTree('', `has more than ${maxDirectories} directories`);
     for (const { directory } of this.#frames) {
       if (oidEquals(directories.oids, directory * OID_BYTES, oidBytes, oidAt)) {
         throw this.#invalidTree(displayBytes(this.#prefix.subarray(0, prefixLength)), 'contains itself');
@@ -213,7 +216,8 @@ class ManifestBuilder {
     const tables = this.#tables;
     const { cursor, prefixLength } = frame;
     const entry = tables.count;
-    if (entry >= MAX_ENTRIES) throw this.#invalidTree('', `has more than ${MAX_ENTRIES} entries`);
+    const { maxEntries = MAX_ENTRIES } = this.#options;
+    if (entry >= maxEntries) throw this.#invalidTree('', `has more than ${maxEntries} entries`);
     if (entry + 1 > tables.modes.length) growEntries(tables);
     const pathStart = tables.pathOffsets[entry] ?? 0;
     const nameLength = cursor.nameEnd - cursor.nameStart;
