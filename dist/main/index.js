@@ -8621,9 +8621,10 @@ class ManifestBuilder {
             if (!(error instanceof errors/* CheckoutError */.vd))
                 throw error;
             const path = displayBytes(this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
-            throw new errors/* CheckoutError */.vd(error.code, `cannot read the tree of '${path}': ${error.message}`, {
+            const what = path === '' ? 'the root tree' : `the tree of '${path}'`;
+            throw new errors/* CheckoutError */.vd(error.code, `cannot read ${what}: ${error.message}`, {
                 ...error.subject,
-                path,
+                path: path === '' ? '.' : path,
             });
         }
         if (this.#odb.reader.type !== TREE) {
@@ -8633,9 +8634,9 @@ class ManifestBuilder {
             });
         }
         const directories = this.#directories;
-        if (directories.count >= MAX_DIRECTORIES) {
-            throw this.#invalidTree('', `has more than ${MAX_DIRECTORIES} directories`);
-        }
+        const { maxDirectories = MAX_DIRECTORIES } = this.#options;
+        if (directories.count >= maxDirectories)
+            throw this.#invalidTree('', `has more than ${maxDirectories} directories`);
         for (const { directory } of this.#frames) {
             if (oidEquals(directories.oids, directory * OID_BYTES, oidBytes, oidAt)) {
                 throw this.#invalidTree(displayBytes(this.#prefix.subarray(0, prefixLength)), 'contains itself');
@@ -8676,8 +8677,9 @@ class ManifestBuilder {
         const tables = this.#tables;
         const { cursor, prefixLength } = frame;
         const entry = tables.count;
-        if (entry >= MAX_ENTRIES)
-            throw this.#invalidTree('', `has more than ${MAX_ENTRIES} entries`);
+        const { maxEntries = MAX_ENTRIES } = this.#options;
+        if (entry >= maxEntries)
+            throw this.#invalidTree('', `has more than ${maxEntries} entries`);
         if (entry + 1 > tables.modes.length)
             growEntries(tables);
         const pathStart = tables.pathOffsets[entry] ?? 0;
