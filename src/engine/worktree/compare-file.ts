@@ -11,7 +11,7 @@ const PIECE_BYTES = 64 << 10;
 const READ = constants.O_RDONLY | ((constants as { O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0);
 
 /**
- * Whether the file at `path` holds exactly this content. What cannot be opened does not.
+ * Whether there is a file at `path` that holds exactly this content. What cannot be opened does not.
  * @param content bytes, or a producer of pieces
  */
 export function fileHasContent(path: Buffer, content: Bytes | Producer): boolean {
@@ -23,7 +23,10 @@ export function fileHasContent(path: Buffer, content: Bytes | Producer): boolean
     throw error;
   }
   try {
-    const size = fstatSync(fd).size;
+    const stat = fstatSync(fd);
+    // A directory opens, too: it cannot be read, and an empty one may be as large as an empty file.
+    if (!stat.isFile()) return false;
+    const { size } = stat;
     if (typeof content !== 'function' && size !== content.length) return false;
     const read = Buffer.allocUnsafe(PIECE_BYTES);
     let position = 0;

@@ -36,16 +36,18 @@ export function createFile(path: Buffer, executable: boolean, content: Bytes | P
   }
   let complete = false;
   try {
-    if (typeof content === 'function') content((piece) => writeFully(fd, piece));
-    else if (content.length > 0) writeFully(fd, content);
-    const stat = fstatSync(fd, { bigint: true });
+    let stat: BigIntStats;
+    try {
+      if (typeof content === 'function') content((piece) => writeFully(fd, piece));
+      else if (content.length > 0) writeFully(fd, content);
+      stat = fstatSync(fd, { bigint: true });
+    } finally {
+      // A file system on a network may say only here that the disk is full.
+      closeSync(fd);
+    }
     complete = true;
     return stat;
   } finally {
-    try {
-      closeSync(fd);
-    } finally {
-      if (!complete) unlinkSync(path);
-    }
+    if (!complete) unlinkSync(path);
   }
 }

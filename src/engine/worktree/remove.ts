@@ -8,11 +8,14 @@ import { displayBytes } from '../bytes.ts';
 
 const SLASH = Buffer.from('/');
 
-/** Removes the file, link or whole directory at an absolute path; nothing there is fine. `keep` is never removed. */
+/**
+ * Removes the file, link or whole directory at an absolute path; nothing there is fine. `keep` is never removed.
+ * @throws CheckoutError io
+ */
 export function removeAll(path: Buffer, keep: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return;
   try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return;
     if (stat.isDirectory()) removeDirectory(path, keep);
     else unlinkSync(path);
   } catch (error) {

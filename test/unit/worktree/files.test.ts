@@ -169,7 +169,11 @@ describe('fileHasContent', () => {
     mkdirSync(at('directory'));
     expect(fileHasContent(asBytes(at('absent')), Buffer.alloc(0))).toBe(false);
     expect(fileHasContent(asBytes(at('file/below')), Buffer.alloc(0))).toBe(false);
-    expect(fileHasContent(asBytes(at('directory')), Buffer.alloc(10))).toBe(false);
+    const directory = asBytes(at('directory'));
+    expect(fileHasContent(directory, Buffer.alloc(10))).toBe(false);
+    expect(fileHasContent(directory, Buffer.alloc(lstatSync(directory).size))).toBe(false);
+    expect(fileHasContent(directory, inPieces(Buffer.from('x')))).toBe(false);
+    expect(fileHasContent(directory, inPieces())).toBe(false);
   });
 
   it.runIf(process.platform !== 'win32')('a link has none, whatever it leads to', () => {
@@ -282,9 +286,22 @@ describe.runIf(process.platform !== 'win32')('removeAll', () => {
 
   it.runIf(process.platform === 'linux')('deep directories', () => {
     const at = place();
-    mkdirSync(at(Array(1500).fill('d').join('/')), { recursive: true });
+    mkdirSync(at(Array(800).fill('d').join('/')), { recursive: true });
     removeAll(asBytes(at('d')), '');
     expect(readdirSync(at('.'))).toEqual([]);
+  });
+
+  it('says what it cannot look at', () => {
+    const at = place();
+    writeFileSync(at('file'), '');
+    for (const [name, errno] of [
+      ['x'.repeat(300), 'ENAMETOOLONG'],
+      ['file/below', 'ENOTDIR'],
+    ] as const) {
+      expect(() => {
+        removeAll(asBytes(at(name)), '');
+      }).toThrow(expect.objectContaining({ code: 'io', subject: { path: at(name), errno } }));
+    }
   });
 
   it.runIf(process.getuid?.() !== 0)('says what it may not remove', () => {

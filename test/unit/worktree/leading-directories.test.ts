@@ -128,9 +128,9 @@ describe.runIf(process.platform !== 'win32')('LeadingDirectories', () => {
     expect(isDirectory(join(root, 'a'))).toBe(true);
   });
 
-  it.runIf(process.platform === 'linux')('chains of directories, as deep as a path can be', () => {
+  it.runIf(process.platform === 'linux')('long chains of directories', () => {
     const root = place();
-    const directories = [...Array(1800).keys()].map((i) =>
+    const directories = [...Array(800).keys()].map((i) =>
       Array(i + 1)
         .fill('d')
         .join('/'),
