@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ATTRIBUTES_FILE_LIMIT } from '../../../src/engine/attributes/gitattributes.ts';
 import { AttributeConversions, type WorktreeAttributes } from '../../../src/engine/checkout/conversion-lookup.ts';
 import { buildManifest } from '../../../src/engine/checkout/manifest.ts';
 import type { Conversion, ConversionConfig } from '../../../src/engine/filter/conversion.ts';
@@ -207,6 +208,22 @@ describe('files in the working tree', () => {
       a: 'text',
       'd/a': 'text',
       'e/a': 'text',
+      'e/b': 'ident',
+    });
+  });
+
+  it('are not read where they are as large as git no longer reads', () => {
+    const grow = (size: number) => (workTree: string) => {
+      const path = join(workTree, '.gitattributes');
+      writeFileSync(path, 'a ident\n');
+      // Sparse: it takes no room, and would take long to read.
+      truncateSync(path, size);
+    };
+    expect(conversionsOf(tree, { prepare: grow(ATTRIBUTES_FILE_LIMIT) })).toEqual({ 'e/b': 'ident' });
+    expect(conversionsOf(tree, { prepare: grow(8) })).toEqual({
+      a: 'ident',
+      'd/a': 'ident',
+      'e/a': 'ident',
       'e/b': 'ident',
     });
   });

@@ -9,6 +9,7 @@ import {
 import { CheckoutError } from '../../../src/engine/errors.ts';
 import { ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
 import { oidFromHex } from '../../../src/engine/oid.ts';
+import { plainEntry, TREE, writePack } from '../../support/pack-writer.ts';
 import { GitRepository, GITLINK_OID, sortedEntries, utf8, type RawEntry } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -34,8 +35,8 @@ class Recorder implements ConversionLookup {
   }
 }
 
-function build(tree: string, options: Partial<ManifestOptions> = {}): Manifest {
-  const odb = ObjectDatabase.open([objects], () => undefined);
+function build(tree: string, options: Partial<ManifestOptions> = {}, directory = objects): Manifest {
+  const odb = ObjectDatabase.open([directory], () => undefined);
   try {
     return buildManifest(odb, oidFromHex(tree), {
       rules: { ntfs: true, hfs: false, windows: false },
@@ -75,6 +76,30 @@ function refusal(run: () => unknown): CheckoutError {
 
 const file = (name: string, mode = '100644'): RawEntry => ({ mode, name, oid: blob });
 const directory = (name: string, oid: string): RawEntry => ({ mode: '40000', name, oid });
+
+/** Ids of trees that are in a pack under names of our choice. */
+const made = (i: number): string => (i + 1).toString(16).padStart(40, '0');
+
+/** An object directory with a pack of these trees, the first one being `made(0)`. */
+function packOfTrees(name: string, trees: readonly (readonly RawEntry[])[]): string {
+  const place = join(folder, name);
+  writePack(
+    place,
+    trees.map((entries, i) => ({
+      oid: made(i),
+      bytes: plainEntry(
+        TREE,
+        Buffer.concat(
+          entries.flatMap((entry) => [
+            Buffer.from(`${entry.mode} ${entry.name}\0`, 'latin1'),
+            Buffer.from(entry.oid, 'hex'),
+          ]),
+        ),
+      ),
+    })),
+  );
+  return place;
+}
 
 describe('tables', () => {
   it('are those of git’s index', () => {
@@ -256,10 +281,33 @@ describe('refusals', () => {
   });
 
   it('as deep as git by default, without running out of stack', () => {
-    let tree = repository.rawTree([file('x')]);
-    for (let i = 1; i < 2048; i++) tree = repository.rawTree([directory('d', tree)]);
-    expect(build(tree, { maxPathBytes: 10_000 }).directories.count).toBe(2048);
-    expect(refusal(() => build(repository.rawTree([directory('d', tree)]))).code).toBe('tree-too-deep');
+    const DEPTH = 2048;
+    const place = packOfTrees(
+      'deep',
+      Array.from({ length: DEPTH + 1 }, (_, i) => [i === DEPTH ? file('x') : directory('d', made(i + 1))]),
+    );
+    expect(build(made(1), { maxPathBytes: 10_000 }, place).directories.count).toBe(DEPTH);
+    expect(refusal(() => build(made(0), {}, place)).code).toBe('tree-too-deep');
+  });
+
+  it('trees that contain themselves, which only a false index can bring about', () => {
+    const place = packOfTrees('cycles', [
+      [directory('again', made(0))],
+      [directory('one', made(2))],
+      [file('a'), directory('two', made(1))],
+      // The same tree side by side is none of that.
+      [directory('a', made(4)), directory('b', made(4))],
+      [file('f')],
+    ]);
+    expect(refusal(() => build(made(0), {}, place))).toMatchObject({
+      code: 'tree-invalid',
+      message: "the tree of 'again/' contains itself",
+    });
+    expect(refusal(() => build(made(1), {}, place))).toMatchObject({
+      code: 'tree-invalid',
+      message: "the tree of 'one/two/' contains itself",
+    });
+    expect(build(made(3), {}, place).tables.count).toBe(2);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Budget } from '../../../src/engine/checkout/budget.ts';
-import { READY } from '../../../src/engine/checkout/control.ts';
+import { NEXT_BATCH, READY } from '../../../src/engine/checkout/control.ts';
 import type { Job, Pass } from '../../../src/engine/checkout/messages.ts';
 import { WorkerPool } from '../../../src/engine/checkout/pool.ts';
 import { State } from '../../../src/engine/checkout/tables.ts';
@@ -114,9 +114,61 @@ describe('WorkerPool', () => {
     const { costs, deaths } = await pool.end();
     expect(deaths.length).toBe(1);
     expect(costs.filter(({ died }) => died === true).map(({ id }) => id)).toEqual([victim]);
+    expect(deaths[0]).toMatch(new RegExp(`^worker ${victim} ended early: .+; what it had not written was written by`));
     expect([...job.tables.states.subarray(0, 2)]).toEqual([State.VERIFY, State.WRITTEN]);
     expect(readFileSync(at('other')).equals(made.contents[delta]!)).toBe(true);
     expect(new Budget(job.budget, 0).idle).toBe(true);
+  });
+
+  it('counts what one wrote that was killed, and leaves the rest to the others', async () => {
+    const names = (part: string): EntrySpec[] => small.map((entry, i) => spec(entry, `${part}${i}`));
+    const { job, pass, at } = set([...names('a'), ...names('b')], 2);
+    const half = (from: number): Pass => {
+      const order = new Uint32Array(new SharedArrayBuffer(4 * small.length));
+      order.set(pass.order.subarray(from, from + small.length));
+      return { ...pass, order, batchStarts: pass.batchStarts.slice(0, small.length + 1) };
+    };
+    const { pool, workers } = await started(2);
+    pool.begin(job, () => undefined);
+    await pool.pass(half(0));
+    const wrote = (id: number): number => job.counters[2 * id]!;
+    const victim = wrote(1) > 0 ? 1 : 2;
+    const before = wrote(victim);
+    await workers[victim - 1]!.terminate();
+    job.control[NEXT_BATCH] = 0;
+    await pool.pass(half(small.length));
+    const { costs, deaths } = await pool.end();
+    expect(deaths.length).toBe(1);
+    expect(costs[victim - 1]).toMatchObject({ id: victim, died: true, files: before, bytesWritten: 500 * before });
+    expect(before).toBeGreaterThan(0);
+    expect(costs[2 - victim]).toMatchObject({ id: 3 - victim, files: 80 - before });
+    expect([...job.tables.states]).toEqual(Array(80).fill(State.WRITTEN));
+    for (const [i, entry] of small.entries()) {
+      expect(readFileSync(at(`b${i}`)).equals(made.contents[entry]!)).toBe(true);
+    }
+  });
+
+  it('settles when all are killed, before a job or in the middle of one', async () => {
+    const { job, pass } = set(
+      small.map((entry, i) => spec(entry, `f${i}`)),
+      2,
+    );
+    // Nothing is ready, so they wait until they are killed.
+    job.control[READY] = 0;
+    const { pool, workers } = await started(2);
+    await workers[0]!.terminate();
+    pool.begin(job, () => undefined);
+    const running = pool.pass(pass);
+    while (Atomics.load(job.control, NEXT_BATCH) === 0) await sleep(2);
+    await workers[1]!.terminate();
+    await running;
+    const { costs, deaths } = await pool.end();
+    expect(deaths.length).toBe(2);
+    expect(costs.map(({ id, files, died }) => [id, files, died])).toEqual([
+      [1, 0, true],
+      [2, 0, true],
+    ]);
+    expect([...job.tables.states]).toEqual(Array(40).fill(State.PENDING));
   });
 
   it('goes on with fewer threads where the system allows no more', ({ skip }) => {

@@ -103,4 +103,21 @@ describe('orderWrites', () => {
       else expect(tables.packs[now]).toBeGreaterThan(tables.packs[before]!);
     }
   });
+
+  it('offsets in packs beyond 4 GiB', () => {
+    // Too large to be made: whoever finds the objects is all that is needed here.
+    const offsets = [2 ** 40 - 1, 12, 2 ** 32, 2 ** 32 - 1, 2 ** 39 + 255, 2 ** 39 + 256, 2 ** 32 + 1];
+    const tables = tablesOf(offsets.map((_, i) => ({ path: `f${i}` })));
+    const found = {
+      pack: 0,
+      offset: 0,
+      find(_: Uint8Array, oidAt: number): boolean {
+        this.offset = offsets[oidAt / 20]!;
+        return true;
+      },
+    };
+    const { order: sorted, positions } = orderWrites(tables, found as unknown as ObjectDatabase, offsets.length);
+    expect([...sorted]).toEqual([1, 3, 2, 6, 4, 5, 0]);
+    expect([...positions]).toEqual([...offsets].sort((a, b) => a - b));
+  });
 });
