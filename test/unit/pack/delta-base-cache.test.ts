@@ -111,6 +111,31 @@ describe('DeltaBaseCache', () => {
     );
   });
 
+  it('is right however often the ring has wrapped', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 8, max: 400 }),
+        // Sizes in thousandths of what is kept at most, so that entries of one round lie across those of the one before.
+        fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 20, maxLength: 80 }),
+        (capacity, parts) => {
+          const cache = new DeltaBaseCache(capacity);
+          const most = capacity >> 3;
+          const contents = parts.map((part, key) => content(key, Math.max(1, Math.ceil((part * most) / 1000))));
+          contents.forEach((bytes, key) => {
+            cache.put(key, key % 4, bytes, bytes.length);
+            for (let old = 0; old <= key; old++) {
+              const found = held(cache, old);
+              if (found !== null) expect(found.equals(contents[old]!)).toBe(true);
+              // Of a ring of eight times the largest entry, one wrap wastes one such place at most.
+              if (old > key - 4) expect(found).not.toBeNull();
+            }
+          });
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   it('does not grow with the number of objects that have passed', () => {
     const cache = new DeltaBaseCache(80);
     const bytes = content(1, 10);

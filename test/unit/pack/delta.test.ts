@@ -34,6 +34,8 @@ function stream(instructions: Uint8Array, resultSize: number, pieceBytes: number
       parts.push(Buffer.from(piece));
     },
   );
+  // Whatever the delta says: what is written from here was given room for so much.
+  expect(parts.reduce((sum, part) => sum + part.length, 0)).toBeLessThanOrEqual(resultSize);
   return good ? Buffer.concat(parts) : null;
 }
 
@@ -103,6 +105,13 @@ describe('bounds', () => {
       expect(stream(instructions.subarray(0, length), 0x1026, 100), `${length}`).toBeNull();
     }
     expect(apply(instructions, 0x1026)).not.toBeNull();
+  });
+
+  it('an instruction does not go on in the bytes behind the delta', () => {
+    // Behind it stand 1, 2 and 3 (see `apply`): a size of 1, and then an offset of 1 and a size of 2.
+    expect(apply(Buffer.from([0x91, 5]), 1)).toBeNull();
+    expect(apply(Buffer.from([0x91]), 2)).toBeNull();
+    expect(apply(Buffer.from([1]), 1)).toBeNull();
   });
 
   it('nothing of nothing', () => {
@@ -181,6 +190,9 @@ describe('the sizes at the head', () => {
       expect(sizes.parse(Buffer.concat([head, Buffer.alloc(9)]), 0, end), `${end}`).toBe(false);
     }
     expect(parse(Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 1]))).toBe(false);
+    // Eight bytes and not nine, even where the ninth adds nothing.
+    const padded = (bytes: number): Buffer => Buffer.from([...Array<number>(bytes - 1).fill(0x80), 0, 1, 1, 65]);
+    expect([parse(padded(8)), parse(padded(9))]).toEqual([true, false]);
     expect(parse(Buffer.alloc(30, 0x80))).toBe(false);
     expect(parse(Buffer.alloc(30, 0xff))).toBe(false);
   });

@@ -63,6 +63,9 @@ describe('deltas', () => {
 
   it('a distance without end is refused', () => {
     expect(parse(Buffer.concat([entryHeader(OFS_DELTA, 1), Buffer.alloc(40, 0xff)]))).toBe(false);
+    const ofBytes = (bytes: number): Buffer =>
+      Buffer.concat([entryHeader(OFS_DELTA, 1), Buffer.alloc(bytes - 1, 0x80), Buffer.alloc(1)]);
+    expect([parse(ofBytes(8)), parse(ofBytes(9))]).toEqual([true, false]);
   });
 
   it('the base by its id', () => {

@@ -170,6 +170,16 @@ describe('in pieces', () => {
     expect(inflater.ended()).toBe(false);
   });
 
+  it('knows a stream whose output is still to come', () => {
+    // All but the checksum is taken long before it is given out.
+    const stream = deflateSync(Buffer.alloc(250, 'a'));
+    const out = Buffer.alloc(250);
+    inflater.begin();
+    expect(inflater.step(stream, 0, stream.length - 4, out, 0, 5)).toBeNull();
+    expect(inflater.produced).toBe(5);
+    expect(inflater.ended()).toBe(false);
+  });
+
   it('tells damage, and can begin again', () => {
     const stream = deflateSync(text);
     const bad = Buffer.from(stream);

@@ -221,6 +221,14 @@ describe('hostile files', () => {
     }
   });
 
+  it.runIf(process.platform === 'linux')('are closed again', () => {
+    const path = write(good[2].subarray(0, -1));
+    const descriptors = readdirSync('/proc/self/fd').length;
+    refusal(() => PackIndex.open(path));
+    PackIndex.open(write(good[2])).close();
+    expect(readdirSync('/proc/self/fd').length).toBe(descriptors);
+  });
+
   it('with ids out of order: what is found is still what was asked for', () => {
     const bytes = Buffer.from(good[2]);
     bytes.subarray(8 + 1024, 8 + 1024 + 400).reverse();
