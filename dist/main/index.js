@@ -6653,12 +6653,15 @@ function createGitlinkDirectory(path) {
 
 
 const remove_SLASH = Buffer.from('/');
-/** Removes the file, link or whole directory at an absolute path; nothing there is fine. `keep` is never removed. */
+/**
+ * Removes the file, link or whole directory at an absolute path; nothing there is fine. `keep` is never removed.
+ * @throws CheckoutError io
+ */
 function removeAll(path, keep) {
-    const stat = (0,external_node_fs_.lstatSync)(path, { throwIfNoEntry: false });
-    if (stat === undefined)
-        return;
     try {
+        const stat = (0,external_node_fs_.lstatSync)(path, { throwIfNoEntry: false });
+        if (stat === undefined)
+            return;
         if (stat.isDirectory())
             removeDirectory(path, keep);
         else
@@ -7873,7 +7876,7 @@ const compare_file_PIECE_BYTES = 64 << 10;
 /** Windows has no O_NOFOLLOW; there a link in place of the file has been noticed by its stat data. */
 const READ = external_node_fs_.constants.O_RDONLY | (external_node_fs_.constants.O_NOFOLLOW ?? 0);
 /**
- * Whether the file at `path` holds exactly this content. What cannot be opened does not.
+ * Whether there is a file at `path` that holds exactly this content. What cannot be opened does not.
  * @param content bytes, or a producer of pieces
  */
 function fileHasContent(path, content) {
@@ -7887,7 +7890,11 @@ function fileHasContent(path, content) {
         throw error;
     }
     try {
-        const size = (0,external_node_fs_.fstatSync)(fd).size;
+        const stat = (0,external_node_fs_.fstatSync)(fd);
+        // A directory opens, too: it cannot be read, and an empty one may be as large as an empty file.
+        if (!stat.isFile())
+            return false;
+        const { size } = stat;
         if (typeof content !== 'function' && size !== content.length)
             return false;
         const read = Buffer.allocUnsafe(compare_file_PIECE_BYTES);
@@ -7949,22 +7956,24 @@ function createFile(path, executable, content) {
     }
     let complete = false;
     try {
-        if (typeof content === 'function')
-            content((piece) => writeFully(fd, piece));
-        else if (content.length > 0)
-            writeFully(fd, content);
-        const stat = (0,external_node_fs_.fstatSync)(fd, { bigint: true });
+        let stat;
+        try {
+            if (typeof content === 'function')
+                content((piece) => writeFully(fd, piece));
+            else if (content.length > 0)
+                writeFully(fd, content);
+            stat = (0,external_node_fs_.fstatSync)(fd, { bigint: true });
+        }
+        finally {
+            // A file system on a network may say only here that the disk is full.
+            (0,external_node_fs_.closeSync)(fd);
+        }
         complete = true;
         return stat;
     }
     finally {
-        try {
-            (0,external_node_fs_.closeSync)(fd);
-        }
-        finally {
-            if (!complete)
-                (0,external_node_fs_.unlinkSync)(path);
-        }
+        if (!complete)
+            (0,external_node_fs_.unlinkSync)(path);
     }
 }
 

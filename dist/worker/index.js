@@ -2742,7 +2742,7 @@ const compare_file_PIECE_BYTES = 64 << 10;
 /** Windows has no O_NOFOLLOW; there a link in place of the file has been noticed by its stat data. */
 const READ = external_node_fs_namespaceObject.constants.O_RDONLY | (external_node_fs_namespaceObject.constants.O_NOFOLLOW ?? 0);
 /**
- * Whether the file at `path` holds exactly this content. What cannot be opened does not.
+ * Whether there is a file at `path` that holds exactly this content. What cannot be opened does not.
  * @param content bytes, or a producer of pieces
  */
 function fileHasContent(path, content) {
@@ -2756,7 +2756,11 @@ function fileHasContent(path, content) {
         throw error;
     }
     try {
-        const size = (0,external_node_fs_namespaceObject.fstatSync)(fd).size;
+        const stat = (0,external_node_fs_namespaceObject.fstatSync)(fd);
+        // A directory opens, too: it cannot be read, and an empty one may be as large as an empty file.
+        if (!stat.isFile())
+            return false;
+        const { size } = stat;
         if (typeof content !== 'function' && size !== content.length)
             return false;
         const read = Buffer.allocUnsafe(compare_file_PIECE_BYTES);
@@ -2818,22 +2822,24 @@ function createFile(path, executable, content) {
     }
     let complete = false;
     try {
-        if (typeof content === 'function')
-            content((piece) => writeFully(fd, piece));
-        else if (content.length > 0)
-            writeFully(fd, content);
-        const stat = (0,external_node_fs_namespaceObject.fstatSync)(fd, { bigint: true });
+        let stat;
+        try {
+            if (typeof content === 'function')
+                content((piece) => writeFully(fd, piece));
+            else if (content.length > 0)
+                writeFully(fd, content);
+            stat = (0,external_node_fs_namespaceObject.fstatSync)(fd, { bigint: true });
+        }
+        finally {
+            // A file system on a network may say only here that the disk is full.
+            (0,external_node_fs_namespaceObject.closeSync)(fd);
+        }
         complete = true;
         return stat;
     }
     finally {
-        try {
-            (0,external_node_fs_namespaceObject.closeSync)(fd);
-        }
-        finally {
-            if (!complete)
-                (0,external_node_fs_namespaceObject.unlinkSync)(path);
-        }
+        if (!complete)
+            (0,external_node_fs_namespaceObject.unlinkSync)(path);
     }
 }
 
