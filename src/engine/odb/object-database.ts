@@ -146,6 +146,8 @@ export class ObjectDatabase {
   read(oid: Bytes, oidAt = 0): Bytes {
     if (!this.find(oid, oidAt)) throw missing(oid, oidAt);
     const { reader } = this;
+    // What was read before is not valid any more; a large one would stay in memory until somebody finishes it.
+    reader.finish();
     reader.open(this.pack, this.offset, oid, oidAt);
     const small = reader.readSmall();
     if (small !== null) return small;
