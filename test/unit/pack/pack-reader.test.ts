@@ -270,6 +270,29 @@ describe('chains', () => {
   });
 });
 
+/** A zlib stream as no usual encoder writes it: stored blocks of so many bytes, five bytes before each. */
+function inTinyBlocks(content: Uint8Array, blockBytes: number): Buffer {
+  const parts: Uint8Array[] = [Buffer.from([0x78, 0x01])];
+  for (let at = 0; at < content.length; at += blockBytes) {
+    const block = content.subarray(at, at + blockBytes);
+    const head = Buffer.from([at + blockBytes >= content.length ? 1 : 0, 0, 0, 0, 0]);
+    head.writeUInt16LE(block.length, 1);
+    head.writeUInt16LE(block.length ^ 0xffff, 3);
+    parts.push(head, block);
+  }
+  return Buffer.concat([...parts, deflateSync(content).subarray(-4)]);
+}
+
+it('streams that are larger than what they hold', () => {
+  const made = new MadePack();
+  for (const size of [3000, SCRATCH_BYTES, SCRATCH_BYTES + 100]) {
+    const content = Buffer.from(randomText(size, size));
+    made.raw(Buffer.concat([entryHeader(BLOB, size), inTinyBlocks(content, 16)]), content);
+  }
+  made.plain(randomBytes(1, 100_000));
+  for (const [, options] of WAYS) expectContents(made, options);
+});
+
 describe('the window', () => {
   /** Noise whose stored stream, with its header, takes exactly so many bytes. */
   function entryOf(bytes: number, seed: number): { entry: Buffer; content: Buffer } {
@@ -429,6 +452,24 @@ describe('memory', () => {
     reader.finish();
   });
 
+  it('without the handle, no more is taken than was measured, and all is given back', () => {
+    const reader = readerOf([file], { handle: false });
+    for (const entry of Object.values(cases)) {
+      const { peak, left } = memoryOf((now) => {
+        reader.open(0, made.offset(entry));
+        reader.measure();
+        reader.read();
+        reader.finish();
+        expect(now()).toBe(reader.retainedBytes);
+        reader.dropRetained();
+      });
+      expect(peak).toBeLessThanOrEqual(reader.readBytes);
+      // The compressed bytes are among what is counted, and are given back with the rest.
+      if (entry === larger) expect(peak).toBeGreaterThan(4 * LARGE);
+      expect(left).toBe(0);
+    }
+  });
+
   it('a measured delta is not kept', () => {
     const reader = readerOf([file], { handle: false });
     reader.open(0, made.offset(cases['a large delta on a small base']!));
@@ -568,6 +609,38 @@ describe('hostile entries', () => {
       const [made, entry] = withEntry(plainEntry(BLOB, large, large.length + difference));
       made.plain(content);
       refusedBoth(made, entry, /longer|shorter|cut off|does not inflate/);
+    }
+  });
+
+  it('much more than the header says does not pass by before it is refused', () => {
+    const size = SCRATCH_BYTES + 100;
+    const [made, entry] = withEntry(plainEntry(BLOB, Buffer.alloc(20 * SCRATCH_BYTES), size));
+    const reader = readerOf([opened(made).file]);
+    reader.open(0, made.offset(entry));
+    let passed = 0;
+    expect(refusal(() => reader.stream((piece) => void (passed += piece.length)))).toContain('longer');
+    // A piece of 256 KiB may be on its way.
+    expect(passed).toBeLessThanOrEqual(size + (256 << 10));
+  });
+
+  it('a delta that ends before its sizes do', () => {
+    for (const [, options] of WAYS) {
+      const made = new MadePack();
+      made.plain(content);
+      const good = made.delta(0, [{ offset: 0, size: 3000 }]);
+      const short = deflateSync(deltaSize(content.length));
+      const header = Buffer.concat([entryHeader(OFS_DELTA, 50), offsetBytes(made.end - 12)]);
+      const entry = made.raw(Buffer.concat([header, short]), Buffer.alloc(0));
+      const reader = readerOf([opened(made).file], options);
+      // What it measured before must not help it.
+      reader.open(0, made.offset(good));
+      reader.measure();
+      reader.open(0, made.offset(entry));
+      expect(
+        refusal(() => {
+          reader.measure();
+        }),
+      ).toMatch(/is cut off|does not inflate/);
     }
   });
 
