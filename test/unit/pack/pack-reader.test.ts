@@ -470,6 +470,27 @@ describe('memory', () => {
     }
   });
 
+  it('a large delta is not small because its result is', () => {
+    const pack = new MadePack();
+    const base = pack.plain(randomBytes(1, 200));
+    // Three bytes for each byte that they copy.
+    const list = Array.from({ length: 360_000 }, (_, i) => ({ offset: 1 + (i % 199), size: 1 }));
+    const entry = pack.delta(base, list, 'offset', 1);
+    const reader = readerOf([opened(pack).file]);
+    reader.open(0, pack.offset(entry));
+    const looked = memoryOf(() => {
+      expect(reader.readSmall()).toBeNull();
+      reader.measure();
+    });
+    expect(looked.peak).toBe(0);
+    expect(reader.size).toBe(360_000);
+    const { peak } = memoryOf(() => {
+      expect(Buffer.compare(reader.read(), pack.contents[entry]!)).toBe(0);
+    });
+    expect([peak, peak > SCRATCH_BYTES]).toEqual([reader.readBytes, true]);
+    reader.finish();
+  });
+
   it('a measured delta is not kept', () => {
     const reader = readerOf([file], { handle: false });
     reader.open(0, made.offset(cases['a large delta on a small base']!));
