@@ -4069,9 +4069,10 @@ class PackReader {
         if (!this.#inflater.begin()) {
             // Without pieces the whole compressed object is needed at once.
             const length = Math.min(2 * compressedBound(size), end - dataAt);
-            const input = Buffer.allocUnsafeSlow(length);
+            const input = this.#allocate(length);
             window.read(pack, input, length, dataAt);
             const failure = this.#inflater.inflateExact(input, 0, length, out, 0, size);
+            this.#release(input);
             if (failure !== null)
                 throw this.#inflateError(pack, offset, failure);
             return;
@@ -4690,6 +4691,8 @@ class ObjectDatabase {
         if (!this.find(oid, oidAt))
             throw missing(oid, oidAt);
         const { reader } = this;
+        // What was read before is not valid any more; a large one would stay in memory until somebody finishes it.
+        reader.finish();
         reader.open(this.pack, this.offset, oid, oidAt);
         const small = reader.readSmall();
         if (small !== null)

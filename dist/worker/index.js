@@ -2252,9 +2252,10 @@ class PackReader {
         if (!this.#inflater.begin()) {
             // Without pieces the whole compressed object is needed at once.
             const length = Math.min(2 * compressedBound(size), end - dataAt);
-            const input = Buffer.allocUnsafeSlow(length);
+            const input = this.#allocate(length);
             window.read(pack, input, length, dataAt);
             const failure = this.#inflater.inflateExact(input, 0, length, out, 0, size);
+            this.#release(input);
             if (failure !== null)
                 throw this.#inflateError(pack, offset, failure);
             return;
