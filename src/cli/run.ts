@@ -114,7 +114,7 @@ function failureOf(error: unknown, io: CliIo): ErrorJson | null {
 }
 
 function exitStatus(error: ErrorJson): number {
-  return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
+  return error.subject.exitStatus ?? (error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED);
 }
 
 async function writeReport(output: Output, io: CliIo, json: string): Promise<void> {

@@ -7,7 +7,7 @@ import type { Config } from './config/config.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
 import { countFiles } from './checkout/count-files.ts';
-import { indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
+import { hooksNeedGit, indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import { peelToTree } from './checkout/peel.ts';
 import type { PhaseCost } from './cost.ts';
 import { CheckoutError, type ErrorJson } from './errors.ts';
@@ -16,6 +16,7 @@ import { fetchByGit } from './fetch/fetch.ts';
 import { readConversionConfig } from './filter/conversion.ts';
 import { processEnvironment } from './gitdir/environment.ts';
 import { findGit } from './gitdir/git-executable.ts';
+import { runHook, type HookName } from './gitdir/hooks.ts';
 import { openRepositoryAndConfig, type Repository } from './gitdir/repository.ts';
 import type { HostFacts } from './host-facts.ts';
 import { probeHost } from './host/probe-host.ts';
@@ -148,7 +149,9 @@ export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Pl
     reasons.push({ about: 'workers', text, decided: false });
   }
   if (opened !== null || request.engine !== 'auto') {
-    reasons.push(...routeEngine(request.engine, opened === null ? [] : whatNeedsGit(opened)).reasons);
+    reasons.push(
+      ...routeEngine(request.engine, opened === null ? [] : await whatNeedsGit(opened, ports, request.signal)).reasons,
+    );
   }
   if (request.transport === 'git') reasons.push({ about: 'transport', text: 'git, as asked for', decided: true });
   const host = request.hostFacts ?? probeHost({ workTree: opened?.repository.workTree ?? request.directory });
@@ -234,7 +237,7 @@ interface Session extends OpenedRepository {
 
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
 async function route(session: Session): Promise<Report> {
-  const early = routeEngine(session.request.engine, whatNeedsGit(session));
+  const early = routeEngine(session.request.engine, await whatNeedsGit(session, session.ports, session.request.signal));
   if (early.engine === 'git') return await checkoutByGit(session, early.reasons);
   try {
     return await checkoutNatively(session, early.reasons);
@@ -244,8 +247,14 @@ async function route(session: Session): Promise<Report> {
 }
 
 /** What the repository and its configuration have that only git can do. */
-function whatNeedsGit({ repository, config }: OpenedRepository): string[] {
-  const reasons = repositoryNeedsGit(repository, config, processEnvironment());
+async function whatNeedsGit(
+  { repository, config }: OpenedRepository,
+  ports: EnginePorts,
+  signal: AbortSignal | undefined,
+): Promise<string[]> {
+  const environment = processEnvironment();
+  const reasons = repositoryNeedsGit(repository, config, environment);
+  reasons.push(...(await hooksNeedGit({ repository, config, environment }, ports.git, signal)));
   const state = stateThatNeedsGit(repository.gitDir);
   return state === null ? reasons : [...reasons, state];
 }
@@ -329,7 +338,7 @@ async function resolveTarget(session: Session): Promise<ResolvedTarget> {
 }
 
 async function checkoutNatively(session: Session, routeReasons: readonly PlanReason[]): Promise<Report> {
-  const { request, repository, config, ports, run } = session;
+  const { request, repository, config, ports } = session;
   const environment = processEnvironment();
   const target = await resolveTarget(session);
   const lock = IndexLock.acquire(repository.indexPath);
@@ -402,6 +411,9 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         );
       },
     });
+    const oldCommit = resolveRef(repository, 'HEAD')?.oid ?? NO_COMMIT;
+    // The working tree was updated (1), and no skip-worktree bit changed (0); git heeds no exit status here.
+    await hook(session, 'post-index-change', ['1', '0']);
     prepared.head?.commit();
     removeBranchState(repository.gitDir);
     if (target.upstream !== null) {
@@ -410,7 +422,8 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         target.upstream,
       );
     }
-    return nativeReport(run, outcome, commit, ports);
+    const hookStatus = await hook(session, 'post-checkout', [oldCommit, commit, '1']);
+    return nativeReport(session, outcome, commit, hookStatus);
   } finally {
     prepared.head?.abort();
     lock.release();
@@ -418,7 +431,33 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
   }
 }
 
-function nativeReport(run: RunState, outcome: TreeOutcome, commit: string, ports: EnginePorts): Report {
+/** What hooks are told where there was no commit before. */
+const NO_COMMIT = '0'.repeat(40);
+
+/** Runs a hook, and gives its exit status; 0 where there is none. */
+async function hook(session: Session, name: HookName, args: readonly string[]): Promise<number> {
+  const { request, ports, repository, config } = session;
+  return await runHook(name, args, {
+    repository,
+    config,
+    environment: processEnvironment(),
+    location: request,
+    git: ports.git,
+    signal: request.signal,
+    onLine: (line) => ports.observer.info(line),
+  });
+}
+
+function hookFailure(session: Session, status: number): CheckoutError | undefined {
+  if (status === 0) return undefined;
+  return new CheckoutError('hook-failed', `the post-checkout hook ended with status ${status}`, {
+    // 'git checkout' makes 1 of any failure, 'git clone' ends as its hook does.
+    exitStatus: session.reflogMessage === undefined ? 1 : status,
+  });
+}
+
+function nativeReport(session: Session, outcome: TreeOutcome, commit: string, hookStatus: number): Report {
+  const { run, ports } = session;
   run.plan = outcome.plan;
   run.phases.push(...outcome.phases);
   run.commit = commit;
@@ -428,7 +467,7 @@ function nativeReport(run: RunState, outcome: TreeOutcome, commit: string, ports
   const more = outcome.failures.length - 1;
   const error =
     first === undefined
-      ? undefined
+      ? hookFailure(session, hookStatus)
       : new CheckoutError(
           'write-failed',
           more === 0 ? first.message : `${first.message} (and ${more} more)`,

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'memory' // an object does not fit the memory limit
   | 'git-failed' // a git process ended with an error
   | 'git-missing'
+  | 'hook-failed' // the post-checkout hook ended with an error; the checkout itself is done
   | 'fetch-failed'
   | 'authentication-failed'
   | 'unsupported' // engine: native was asked for and the repository needs git
@@ -36,6 +37,8 @@ export interface ErrorSubject {
   readonly option?: string;
   /** The operating system's code, such as ENOSPC. */
   readonly errno?: string;
+  /** The exit status that the run must have where that is not the one of its code. */
+  readonly exitStatus?: number;
 }
 
 /** The plain form that survives JSON and structured clone. */

@@ -2,13 +2,15 @@
  * What a repository may have that our engine does not do itself yet. Looked for before anything is touched; docs/shortcomings.md lists
  * the same for users.
  */
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { errnoOf } from '../errors.ts';
+import { hasHookCommand, hookExists, type HookFacts } from '../gitdir/hooks.ts';
 import type { Repository } from '../gitdir/repository.ts';
 import type { IndexTable } from '../index/index-table.ts';
+import type { GitProcess } from '../settings.ts';
 
 /** Reasons that configuration and the git directory give, a phrase each. */
 export function repositoryNeedsGit(repository: Repository, config: Config, environment: Environment): string[] {
@@ -28,8 +30,15 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');
   when(hasReplaceRefs(repository, config, environment), 'replace refs are in use');
   when(isPartial(config), 'the repository is a partial clone');
-  for (const hook of ['post-checkout', 'post-index-change']) {
-    when(hookExists(hook, repository, config), `the ${hook} hook is to be run`);
+  return reasons;
+}
+
+/** The reason that a hook gives, where it cannot be run as git runs it. git is asked only if there is a hook. */
+export async function hooksNeedGit(facts: HookFacts, git: GitProcess, signal?: AbortSignal): Promise<string[]> {
+  const reasons: string[] = [];
+  if (hookExists('post-checkout', facts) || hookExists('post-index-change', facts)) {
+    const { stdout } = await git({ args: ['version'], ...(signal === undefined ? {} : { signal }) });
+    if (!hasHookCommand(stdout.toString())) reasons.push("a hook is to be run, and git before 2.36 has no 'git hook'");
   }
   return reasons;
 }
@@ -71,26 +80,5 @@ function hasReplaceRefs(repository: Repository, config: Config, environment: Env
     return readFileSync(join(repository.commonDir, 'packed-refs')).includes(` ${path}`);
   } catch (error) {
     return errnoOf(error) !== 'ENOENT';
-  }
-}
-
-function hookExists(name: string, repository: Repository, config: Config): boolean {
-  const configured = config.get('core.hooksPath');
-  const folder =
-    configured === undefined
-      ? join(repository.commonDir, 'hooks')
-      : isAbsolute(configured)
-        ? configured
-        : // git expands ~ as well; a folder that we do not find has no hook for us to miss only if git finds none either.
-          resolve(repository.workTree, configured);
-  if (configured?.startsWith('~') === true || configured?.startsWith('%') === true) return true;
-  const path = join(folder, name);
-  try {
-    if (!statSync(path).isFile()) return false;
-    // On Windows every file is executable, as git has it there.
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -2,7 +2,7 @@
  * What the engine does not do itself is found before anything is touched and handed to git with a reason; with
  * `engine: native` it is refused instead. The result is git's either way.
  */
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
@@ -164,7 +164,7 @@ describe('repositories', () => {
     await expectSameAsGit({ repository: partial, revision: commit, modes: [0, 2], engine: 'any' });
   });
 
-  it('an untracked cache, an index of version 4, features for many files, hooks', async () => {
+  it('an untracked cache, an index of version 4, features for many files', async () => {
     const from = repository.commit(plain).commit;
     const to = repository.commit({ ...plain, a: 'other\n', n: 'new\n' }).commit;
     const cases: Partial<OracleCase>[] = [
@@ -180,24 +180,6 @@ describe('repositories', () => {
       },
       { config: { 'core.fsmonitor': 'false' } },
       { config: { 'submodule.recurse': 'true' } },
-      {
-        prepare: (directory) => {
-          const hook = join(directory, '.git', 'hooks', 'post-checkout');
-          mkdirSync(join(hook, '..'), { recursive: true });
-          writeFileSync(hook, '#!/bin/sh\necho "$1 $2 $3" > hook-ran\n');
-          chmodSync(hook, 0o755);
-        },
-        unclean: true,
-      },
-      {
-        prepare: (directory) => {
-          const hook = join(directory, '.git', 'hooks', 'post-index-change');
-          mkdirSync(join(hook, '..'), { recursive: true });
-          writeFileSync(hook, '#!/bin/sh\n[ -e index-hook-ran ] || echo "$1 $2" > index-hook-ran\n');
-          chmodSync(hook, 0o755);
-        },
-        unclean: true,
-      },
     ];
     for (const each of cases)
       await expectSameAsGit({ repository, revision: to, from, modes: [0], engine: 'any', ...each });

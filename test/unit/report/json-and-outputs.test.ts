@@ -85,6 +85,7 @@ it('documents every phase and every error code', () => {
     memory: true,
     'git-failed': true,
     'git-missing': true,
+    'hook-failed': true,
     'fetch-failed': true,
     'authentication-failed': true,
     unsupported: true,
