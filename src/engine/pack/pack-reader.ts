@@ -151,6 +151,7 @@ export class PackReader {
     this.#offset = offset;
     this.#chainLength = 0;
     this.#baseAt = BASE_IN_PACK;
+    this.#window.readAheadStart = offset;
     let at = offset;
     while (!this.#baseAtHand(cacheKey(pack, at))) {
       const dataAt = this.#readHeader(pack, at);

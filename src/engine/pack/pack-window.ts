@@ -1,6 +1,10 @@
 /**
- * A window that moves over pack files: one buffer for each thread, filled by large reads, in which entries are parsed and inflated in
- * place. Node cannot map files; for packs that are read from front to back this costs the same.
+ * A window that moves over pack files, filled by large reads, in which entries are parsed and inflated in place. Node cannot map
+ * files; for packs that are read from front to back this costs the same.
+ *
+ * There are two of them for each thread: one goes ahead over the entries that the caller is going through, the other serves
+ * what lies elsewhere, mostly delta bases. With one alone, each base far from its delta threw away what had been read ahead:
+ * going from Linux 6.12 to 6.1 read 35 GB of a pack of 293 MB, with two it reads 0.9 GB.
  */
 import { readSync } from 'node:fs';
 import { CheckoutError, ioError } from '../errors.ts';
@@ -11,18 +15,43 @@ export const WINDOW_BYTES = 1280 << 10;
 /** Read when nothing says that what follows is wanted too. */
 const LONE_READ_BYTES = 32 << 10;
 
+/** A buffer with a range of a pack; pack -1 is none. */
+interface Region {
+  bytes: Uint8Array;
+  pack: number;
+  start: number;
+  end: number;
+}
+
+function emptyRegion(): Region {
+  return { bytes: new Uint8Array(WINDOW_BYTES), pack: -1, start: 0, end: 0 };
+}
+
 export class PackWindow {
-  readonly bytes = new Uint8Array(WINDOW_BYTES);
-  /** The window holds this range of its pack. The first byte of the checksum may be in it, see PackReader. */
-  start = 0;
-  end = 0;
-  /** The highest offset that the caller will want soon; reading ahead stops there. */
+  /** Offsets in between are wanted soon, so that reading goes ahead to the end; outside of them it does not. */
+  readAheadStart = 0;
   readAheadEnd = 0;
-  #pack = -1;
+  readonly #ahead = emptyRegion();
+  readonly #elsewhere = emptyRegion();
+  /** The one that `ensure` or `advance` found or filled last. */
+  #current = this.#ahead;
   readonly #packs: readonly PackFile[];
 
   constructor(packs: readonly PackFile[]) {
     this.#packs = packs;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#current.bytes;
+  }
+
+  /** `bytes` holds [start, end) of its pack. The first byte of the checksum may be in it, see PackReader. */
+  get start(): number {
+    return this.#current.start;
+  }
+
+  get end(): number {
+    return this.#current.end;
   }
 
   file(pack: number): PackFile {
@@ -38,9 +67,11 @@ export class PackWindow {
 
   /** Makes `length` bytes (at most WINDOW_BYTES) from an offset be in the window. */
   ensure(pack: number, offset: number, length: number): void {
-    if (pack === this.#pack && offset >= this.start && offset + length <= this.end) return;
-    const ahead = Math.max(this.readAheadEnd - offset, LONE_READ_BYTES);
-    this.#fill(pack, offset, Math.min(Math.max(length, ahead), WINDOW_BYTES));
+    if (this.#has(pack, offset, length)) return;
+    const ahead = offset >= this.readAheadStart && offset < this.readAheadEnd;
+    this.#select(ahead);
+    const wanted = Math.max(length, LONE_READ_BYTES, ahead ? this.readAheadEnd - offset : 0);
+    this.#fill(pack, offset, Math.min(wanted, WINDOW_BYTES));
   }
 
   /**
@@ -49,10 +80,24 @@ export class PackWindow {
    * @returns false past that
    */
   advance(pack: number, offset: number): boolean {
-    if (pack === this.#pack && offset >= this.start && offset < this.end) return true;
+    if (this.#has(pack, offset, 1)) return true;
     if (offset > this.packEnd(pack)) return false;
+    this.#select(offset >= this.readAheadStart && offset < this.readAheadEnd);
     this.#fill(pack, offset, WINDOW_BYTES);
     return true;
+  }
+
+  /** Whether one of the two has this range; it is the current one then. */
+  #has(pack: number, offset: number, length: number): boolean {
+    if (holds(this.#current, pack, offset, length)) return true;
+    const other = this.#current === this.#ahead ? this.#elsewhere : this.#ahead;
+    if (!holds(other, pack, offset, length)) return false;
+    this.#current = other;
+    return true;
+  }
+
+  #select(ahead: boolean): void {
+    this.#current = ahead ? this.#ahead : this.#elsewhere;
   }
 
   /** Reads from a pack past the window. */
@@ -79,10 +124,15 @@ export class PackWindow {
 
   #fill(pack: number, offset: number, length: number): void {
     const count = Math.min(length, this.packEnd(pack) + 1 - offset);
-    this.#pack = -1;
-    this.read(pack, this.bytes, count, offset);
-    this.#pack = pack;
-    this.start = offset;
-    this.end = offset + count;
+    const region = this.#current;
+    region.pack = -1;
+    this.read(pack, region.bytes, count, offset);
+    region.pack = pack;
+    region.start = offset;
+    region.end = offset + count;
   }
+}
+
+function holds(region: Region, pack: number, offset: number, length: number): boolean {
+  return pack === region.pack && offset >= region.start && offset + length <= region.end;
 }

@@ -45,6 +45,28 @@ describe('PackWindow', () => {
     expect(window.start).toBe(499);
   });
 
+  it('keeps what it has read ahead while it looks at what lies elsewhere', () => {
+    const window = new PackWindow(files);
+    window.readAheadStart = 400_000;
+    window.readAheadEnd = 900_000;
+    window.ensure(0, 400_000, 10);
+    expect(window.end).toBe(900_000);
+    // A base in front: little is read, however far it is from what is wanted soon.
+    window.ensure(0, 12, 10);
+    expect([window.start, window.end]).toEqual([12, 12 + (32 << 10)]);
+    window.ensure(0, 890_000, 10_000);
+    expect([window.start, window.end]).toEqual([400_000, 900_000]);
+    window.ensure(0, 100, 10);
+    expect(window.start).toBe(12);
+    // And one behind.
+    window.ensure(0, 1_000_000, 10);
+    expect([window.start, window.end]).toEqual([1_000_000, 1_000_000 + (32 << 10)]);
+    window.ensure(1, 400_000, 10);
+    expect(window.end).toBe(900_000);
+    window.ensure(0, 1_000_000, 10);
+    expect(window.start).toBe(1_000_000);
+  });
+
   it('goes on up to the first byte of the checksum', () => {
     const window = new PackWindow(files);
     expect(window.advance(0, made.end)).toBe(true);
