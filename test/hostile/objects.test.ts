@@ -27,6 +27,8 @@ import { GitRepository, type TreeSpec } from '../support/repository.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('hostile');
+/** LONG_TESTS=1: a thousand of each kind. */
+const long = process.env['LONG_TESTS'] === '1';
 const MEBIBYTE = 2 ** 20;
 /** Node itself with the engine and its fixed buffers stays below 150 MiB; what an object claims must not add to it. */
 const MOST_MEMORY = 400 * MEBIBYTE;
@@ -91,7 +93,7 @@ describe('random damage', () => {
         commit,
         kind: 'files',
         files,
-        seeds: [1, 1 + count],
+        seeds: [1, 1 + (long ? 1000 : count)],
       });
       expect(wrongOnes(verdicts)).toEqual([]);
       expect(outsideOf(repository)).toEqual(outside);
@@ -99,7 +101,7 @@ describe('random damage', () => {
       // The damage reached something: not every case may end well, nor every one the same way.
       expect(new Set(verdicts.map((verdict) => verdict.outcome)).size).toBeGreaterThan(1);
     },
-    120_000,
+    long ? 600_000 : 120_000,
   );
 });
 

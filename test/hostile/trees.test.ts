@@ -9,6 +9,8 @@ import { GitRepository } from '../support/repository.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('hostile-trees');
+/** LONG_TESTS=1: a thousand of each kind. */
+const long = process.env['LONG_TESTS'] === '1';
 
 describe('random damage', () => {
   it('root trees', async () => {
@@ -32,12 +34,17 @@ describe('random damage', () => {
       spec[Buffer.from(name).toString('latin1')] = `${name}\n`;
     }
     const { commit } = repository.commit(spec);
-    const verdicts = await runHostileJob({ directory: repository.directory, commit, kind: 'tree', seeds: [1, 251] });
+    const verdicts = await runHostileJob({
+      directory: repository.directory,
+      commit,
+      kind: 'tree',
+      seeds: [1, long ? 1001 : 251],
+    });
     expect(wrongOnes(verdicts)).toEqual([]);
     expect(readdirSync(join(folder, 'trees'))).toEqual(['case']);
     expect(verdicts.filter((verdict) => verdict.outcome === 'as git').length).toBeGreaterThan(30);
     expect(verdicts.filter((verdict) => verdict.outcome !== 'as git').length).toBeGreaterThan(50);
-  }, 120_000);
+  }, 600_000);
 
   it('attribute files', async () => {
     const repository = new GitRepository(join(folder, 'attributes'), 'case');
@@ -52,8 +59,8 @@ describe('random damage', () => {
       directory: repository.directory,
       commit,
       kind: 'attributes',
-      seeds: [1, 201],
+      seeds: [1, long ? 1001 : 201],
     });
     expect(wrongOnes(verdicts)).toEqual([]);
-  }, 120_000);
+  }, 600_000);
 });

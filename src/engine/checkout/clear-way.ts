@@ -31,7 +31,7 @@ export function removeTracked(index: IndexTable, removals: Uint32Array, paths: W
   let count = 0;
   let directoryStart = 0;
   let directoryEnd = 0;
-  let directoryReal = true;
+  let directory: DirectoryState = 'real';
   for (const entry of removals) {
     const start = pathOffsets[entry] ?? 0;
     const end = pathOffsets[entry + 1] ?? 0;
@@ -39,10 +39,14 @@ export function removeTracked(index: IndexTable, removals: Uint32Array, paths: W
     if (!sameBytes(pathBytes, start, nameStart, directoryStart, directoryEnd)) {
       directoryStart = start;
       directoryEnd = nameStart;
-      directoryReal = isRealDirectory(pathBytes, start, nameStart, paths);
-      if (directoryReal && nameStart > start) emptied.push({ start, end: nameStart - 1 });
+      directory = directoryState(pathBytes, start, nameStart, paths);
+      if (directory === 'real' && nameStart > start) emptied.push({ start, end: nameStart - 1 });
     }
-    if (!directoryReal) continue;
+    if (directory === 'other') continue;
+    if (directory !== 'real') {
+      warnings.push(`unable to remove '${displayPath(pathBytes, start, end)}': ${directory.errno}`);
+      continue;
+    }
     const path = paths.absolute(pathBytes, start, end);
     if (index.modes[entry] === MODE_GITLINK) {
       // A populated submodule stays, as with git.
@@ -68,18 +72,23 @@ function removeUpwards(pathBytes: Bytes, start: number, end: number, paths: Work
   }
 }
 
-/** Whether each component of the directory path[start, end) (with its slash) is a directory and no link. */
-function isRealDirectory(pathBytes: Bytes, start: number, end: number, paths: WorktreePaths): boolean {
+/** A directory that is one and no link, something else or nothing, or one that may not be looked at. */
+type DirectoryState = 'real' | 'other' | { readonly errno: string };
+
+/** What the directory path[start, end) (with its slash) is, each of its components looked at. */
+function directoryState(pathBytes: Bytes, start: number, end: number, paths: WorktreePaths): DirectoryState {
   for (let i = start; i < end; i++) {
     if (pathBytes[i] !== SLASH) continue;
     try {
       const stat = lstatSync(paths.absolute(pathBytes, start, i), { throwIfNoEntry: false });
-      if (stat?.isDirectory() !== true) return false;
-    } catch {
-      return false;
+      if (stat?.isDirectory() !== true) return 'other';
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === undefined) throw error;
+      return errno === 'ENOTDIR' ? 'other' : { errno };
     }
   }
-  return true;
+  return 'real';
 }
 
 /**

@@ -105,8 +105,8 @@ export class ObjectDatabase {
 
   close(): void {
     this.#reader?.close();
-    for (const pack of this.#packs) closeSync(pack.fd);
-    for (const index of this.#indexes) index.close();
+    for (const { fd } of this.#packs) closeQuietly(() => closeSync(fd));
+    for (const index of this.#indexes) closeQuietly(() => index.close());
   }
 
   /**
@@ -159,6 +159,15 @@ export class ObjectDatabase {
       });
     }
     return reader.read();
+  }
+}
+
+/** Of what was only read nothing is lost when closing it fails, and the run may have been right. */
+function closeQuietly(close: () => void): void {
+  try {
+    close();
+  } catch {
+    // See above.
   }
 }
 

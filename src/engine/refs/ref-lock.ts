@@ -55,8 +55,15 @@ export class RefLock {
     for (;;) {
       try {
         mkdirSync(dirname(path), { recursive: true });
-        closeSync(openSync(lockPath, 'wx', 0o666));
-        return new RefLock(path, lockPath);
+        const descriptor = openSync(lockPath, 'wx', 0o666);
+        const lock = new RefLock(path, lockPath);
+        try {
+          closeSync(descriptor);
+        } catch (error) {
+          lock.release();
+          throw error;
+        }
+        return lock;
       } catch (error) {
         const errno = errnoOf(error);
         // ENOENT: somebody removed the directory that we had just made.
@@ -104,14 +111,17 @@ export class RefLock {
     }
   }
 
-  /** Gives the lock up; nothing when it was committed or given up before. */
+  /**
+   * Gives the lock up; nothing when it was committed or given up before. Never throws: what went wrong before is on its way to the
+   * user, other locks are still to be given up, and of a lock that stays the next run tells.
+   */
   release(): void {
     if (!this.held) return;
     this.held = false;
     try {
       unlinkSync(this.lockPath);
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw ioError('remove', this.lockPath, error);
+    } catch {
+      // See above.
     }
   }
 
