@@ -394,6 +394,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         symlinks: true,
         platform: process.platform,
       },
+      ignoreStat: config.getBool('core.ignoreStat') ?? false,
       ignoreCase,
       conversions,
       conversionList: () => conversions.conversions,

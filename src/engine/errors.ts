@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'config-invalid'
   | 'index-locked'
   | 'index-corrupt'
+  | 'local-changes' // a file that the index says not to look at was changed, and git would not overwrite it either
   | 'ref-locked'
   | 'write-failed' // an entry could not be written; others were
   | 'io' // the operating system refused: disk full, read only, no permission

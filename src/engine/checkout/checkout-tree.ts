@@ -8,9 +8,9 @@ import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
 import { bug, CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
-import { serializeCacheTree } from '../index/cache-tree.ts';
+import { serializeCacheTree, UNKNOWN_TREE } from '../index/cache-tree.ts';
 import type { IndexLock } from '../index/index-lock.ts';
-import { STAT, type IndexTable } from '../index/index-table.ts';
+import { EXTENDED_FLAG, FLAG, STAT, type IndexTable } from '../index/index-table.ts';
 import { IndexSkeleton } from '../index/serialize-index.ts';
 import { statToWords, type StatComparison } from '../index/stat-words.ts';
 import type { PathRules } from '../object/path-validity.ts';
@@ -60,6 +60,8 @@ export interface TreeCheckout {
   readonly lock: IndexLock;
   readonly rules: PathRules;
   readonly statComparison: StatComparison;
+  /** core.ignoreStat: files that are written are marked assume-valid. */
+  readonly ignoreStat: boolean;
   /** core.ignoreCase: names that differ in case are one file, so nothing is written before the way is clear everywhere. */
   readonly ignoreCase: boolean;
   readonly conversions: ConversionLookup;
@@ -290,8 +292,8 @@ async function write(
     clock.end('links');
     stopIfAborted(request);
 
-    const counts = settle(tables);
-    request.lock.writeAndCommit(skeleton.finish(tables.stats));
+    const counts = settle(tables, request.ignoreStat);
+    request.lock.writeAndCommit(skeleton.finish(tables.stats, tables.flags));
     clock.end('index');
     const mainCost = mainMeter.cost(mainWriter);
     const workers = mainWriter.files > 0 || !threads ? [mainCost, ...result.costs] : result.costs;
@@ -473,13 +475,14 @@ function fail(tables: Tables, failures: Map<number, CheckoutError>, entry: numbe
 }
 
 /** Counts the final states. Stat data of failed entries are cleared, so that git looks at them. */
-function settle(tables: Tables): { written: number; kept: number } {
+function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: number } {
   let written = 0;
   let kept = 0;
   for (let entry = 0; entry < tables.count; entry++) {
     switch (tables.states[entry]) {
       case State.WRITTEN:
         written++;
+        if (ignoreStat) tables.flags[entry] = (tables.flags[entry] ?? 0) | FLAG.assumeValid;
         break;
       case State.KEPT:
         kept++;
@@ -511,9 +514,22 @@ function cacheTreeOf(manifest: Manifest): Bytes | null {
       parent: directories.parent,
       nameStart,
       nameEnd,
-      entryCount: directories.entryCount,
+      entryCount: knownEntryCounts(manifest),
       oids: directories.oids,
     },
     tables.pathBytes,
   );
+}
+
+/** The entries of each directory. An entry that is intended only is in no tree that git would make of the index. */
+function knownEntryCounts({ directories, tables }: Manifest): Uint32Array {
+  let counts = directories.entryCount;
+  for (let entry = 0; entry < tables.count; entry++) {
+    if (((tables.extendedFlags[entry] ?? 0) & EXTENDED_FLAG.intentToAdd) === 0) continue;
+    if (counts === directories.entryCount) counts = counts.slice();
+    for (let above = tables.directories[entry] ?? 0; above >= 0; above = directories.parent[above] ?? -1) {
+      counts[above] = UNKNOWN_TREE;
+    }
+  }
+  return counts;
 }

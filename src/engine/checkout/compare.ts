@@ -4,11 +4,12 @@
  * mode and its stat data have not changed; everything else is written anew.
  */
 import { lstatSync, type BigIntStats } from 'node:fs';
-import type { IndexTable } from '../index/index-table.ts';
+import { FLAG, type IndexTable } from '../index/index-table.ts';
 import { isEmptyBlob, isRacy, matchStat, type StatComparison } from '../index/stat-words.ts';
 import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
 import { OID_BYTES, oidEquals } from '../oid.ts';
 import type { WorktreePaths } from '../worktree/paths.ts';
+import { carryMarks, isMarked, isSkipped, keepUnseen, refuseLocalChanges } from './marked-entries.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 
 export interface Comparison {
@@ -53,6 +54,7 @@ export function compareWithIndex(
       // Unmerged paths have several entries; one removal is enough.
       const previous = removals[removals.length - 1];
       if (previous === undefined || !samePath(index, previous, old)) removals.push(old);
+      if (isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
       old++;
       continue;
     }
@@ -62,9 +64,17 @@ export function compareWithIndex(
       entry++;
       continue;
     }
-    const state = sameInIndex(tables, entry, index, old)
+    const same = sameInIndex(tables, entry, index, old);
+    let look = same;
+    if (isMarked(index, old)) {
+      if (!same) refuseLocalChanges(index, old, paths, statComparison);
+      look = carryMarks(tables, entry, index, old, same);
+    }
+    const state = look
       ? stateOnDisk(tables, entry, index, old, paths, statComparison)
-      : initialState(tables, entry);
+      : same && isSkipped(index, old)
+        ? keepUnseen(tables, entry, index, old, paths, statComparison)
+        : initialState(tables, entry);
     tables.states[entry] = state;
     if (state === State.KEPT) kept++;
     else if (state !== State.LATER) toWrite++;
@@ -102,7 +112,7 @@ function samePath(index: IndexTable, a: number, b: number): boolean {
 /** Whether the index has the entry merged, with the same id and mode. */
 function sameInIndex(tables: Tables, entry: number, index: IndexTable, old: number): boolean {
   return (
-    index.flags[old] === 0 &&
+    ((index.flags[old] ?? 0) & FLAG.stage) === 0 &&
     index.modes[old] === tables.modes[entry] &&
     oidEquals(tables.oids, entry * OID_BYTES, index.oids, old * OID_BYTES)
   );

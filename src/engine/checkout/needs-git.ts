@@ -22,7 +22,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
   when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
   when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
-  when(config.getBool('core.ignoreStat'), 'core.ignoreStat is set');
   when(config.getBool('core.symlinks') === false, 'core.symlinks is false');
   when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
   when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
@@ -51,12 +50,6 @@ export function indexNeedsGit(index: IndexTable): string[] {
     else if (signature === 'sdir') reasons.push('the index is sparse');
     else if (/^[a-z]/.test(signature)) reasons.push(`the index has the extension '${signature}'`);
   }
-  let flagged = false;
-  for (let i = 0; i < index.count && !flagged; i++) {
-    // Stages of a merge are dealt with; assume-valid, skip-worktree and intent-to-add are not.
-    flagged = ((index.flags[i] ?? 0) & 0xcfff) !== 0 || index.extendedFlags[i] !== 0;
-  }
-  if (flagged) reasons.push('the index has entries with flags');
   return reasons;
 }
 

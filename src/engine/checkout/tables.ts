@@ -37,6 +37,10 @@ export interface Tables {
   pathOffsets: Uint32Array<SharedArrayBuffer>;
   oids: Uint8Array<SharedArrayBuffer>;
   modes: Uint32Array<SharedArrayBuffer>;
+  /** Assume-valid, as `FLAG` has it. What these two hold goes into the new index. */
+  flags: Uint16Array<SharedArrayBuffer>;
+  /** Skip-worktree and intent-to-add, as `EXTENDED_FLAG` has them. */
+  extendedFlags: Uint16Array<SharedArrayBuffer>;
   /** Number of the conversion that the content goes through. */
   conversions: Uint8Array<SharedArrayBuffer>;
   states: Uint8Array<SharedArrayBuffer>;
@@ -64,6 +68,8 @@ export function allocateTables(capacity: number, pathCapacity: number): Tables {
     pathOffsets: new Uint32Array(shared(4 * (capacity + 1))),
     oids: new Uint8Array(shared(OID_BYTES * capacity)),
     modes: new Uint32Array(shared(4 * capacity)),
+    flags: new Uint16Array(shared(2 * capacity)),
+    extendedFlags: new Uint16Array(shared(2 * capacity)),
     conversions: new Uint8Array(shared(capacity)),
     states: new Uint8Array(shared(capacity)),
     packs: new Uint16Array(shared(2 * capacity)),
@@ -84,7 +90,7 @@ export function growEntries(tables: Tables): void {
   grown.packs.set(tables.packs);
   grown.offsets.set(tables.offsets);
   grown.directories.set(tables.directories);
-  // The stat table is empty while entries are still being added.
+  // Stat data and flags are empty while entries are still being added.
   Object.assign(tables, { ...grown, count: tables.count, pathBytes: tables.pathBytes });
 }
 

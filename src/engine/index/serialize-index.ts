@@ -94,10 +94,10 @@ export class IndexSkeleton {
 
   /**
    * The complete file. `stats` holds STAT_WORDS an entry in host byte order, over shared memory if need be; the mode words
-   * in it are ignored, those of the entries count. All zeros make an entry that git will look at. Call once: the buffer
-   * is handed over.
+   * in it are ignored, those of the entries count. All zeros make an entry that git will look at. `flags` may mark
+   * further entries assume-valid. Call once: the buffer is handed over.
    */
-  finish(stats: Uint32Array): Buffer {
+  finish(stats: Uint32Array, flags?: Uint16Array): Buffer {
     const { file, count, entryOffsets } = this;
     if (this.finished) throw bug('an index skeleton is finished twice');
     if (stats.length < count * STAT_WORDS) throw bug('stat table is shorter than the index');
@@ -109,6 +109,7 @@ export class IndexSkeleton {
       for (let word = 0; word < STAT_WORDS; word++) {
         if (word !== STAT.mode) view.setUint32(at + 4 * word, stats[from + word]!);
       }
+      if (flags !== undefined && (flags[i]! & FLAG.assumeValid) !== 0) file[at + FLAGS_AT]! |= FLAG.assumeValid >>> 8;
     }
     const end = file.length - OID_BYTES;
     file.set(createHash('sha1').update(file.subarray(0, end)).digest(), end);

@@ -259,7 +259,6 @@ describe('work in the tree', () => {
         prepare,
         unclean: true,
         modes: FEW_MODES,
-        engine: name.includes('flags') ? 'any' : 'native',
       });
     });
     it(`${name}: to the same commit`, async () => {
@@ -270,7 +269,6 @@ describe('work in the tree', () => {
         prepare,
         unclean: true,
         modes: [0],
-        engine: name.includes('flags') ? 'any' : 'native',
       });
     });
   }
@@ -288,11 +286,55 @@ describe('work in the tree', () => {
         revision,
         from: first.commit,
         prepare,
-        engine: 'any',
         unclean: true,
         modes: FEW_MODES,
       });
     }
+  });
+
+  const marks: Record<string, (directory: string) => void> = {
+    'assume-unchanged, each entry unchanged on disk or gone': (directory) => {
+      git(directory, ['update-index', '--assume-unchanged', 'kept', 'dirty', 'deleted', 'dir/a', 'link', 'tool']);
+      rmSync(join(directory, 'dirty'));
+    },
+    'skip-worktree, files and a link': (directory) => {
+      git(directory, ['update-index', '--skip-worktree', 'kept', 'dirty', 'dir2/a', 'link', 'gone-link', 'tool']);
+      rmSync(join(directory, 'link'));
+      chmodSync(join(directory, 'tool'), 0o644);
+    },
+    'intent to add what the commit has as an empty file, in an index of version 4': (directory) => {
+      git(directory, ['update-index', '--index-version', '4']);
+      git(directory, ['rm', '-q', '--cached', 'empty/file', 'kept']);
+      git(directory, ['add', '-N', 'empty/file', 'kept']);
+    },
+  };
+  const withEmpty = (spec: TreeSpec): TreeSpec => ({ ...spec, 'empty/file': '', 'empty/other': 'x\n' });
+  const marked = [repository.commit(withEmpty(base)), repository.commit(withEmpty(next))] as const;
+  it.each(Object.keys(marks))('marks: %s', async (name) => {
+    const [from, revision] = [marked[0].commit, marked[1].commit];
+    await expectSameAsGit({ repository, revision, from, prepare: marks[name]!, unclean: true, modes: FEW_MODES });
+  });
+
+  it.each([
+    ['assume-unchanged', 'dirty', 'own work\n'],
+    ['skip-worktree', 'dirty', 'own work\n'],
+    ['assume-unchanged', 'deleted', 'own work\n'],
+    ['skip-worktree', 'lone/only/deep/file', 'y\n'],
+  ])('marked %s, %s has local changes: refused', async (mark, path, content) => {
+    await expectSameAsGit({
+      repository,
+      revision: second.commit,
+      from: first.commit,
+      prepare: (directory) => {
+        git(directory, ['update-index', `--${mark}`, path]);
+        writeFileSync(join(directory, path), content);
+      },
+      exit: 128,
+      error: 'local-changes',
+      modes: FEW_MODES,
+      // 'y' is as long as what it replaces: only its time, or in the index's own second its content, tells.
+      racy: path.startsWith('lone'),
+    });
   });
 
   it('a hard-linked file is replaced, not written through', async () => {
@@ -409,7 +451,6 @@ describe('stat data that do not count', () => {
       config,
       prepare,
       modes: FEW_MODES,
-      engine: 'any',
       unclean: true,
     });
   });

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compareWithIndex, compareWithNothing } from '../../../src/engine/checkout/compare.ts';
 import { State } from '../../../src/engine/checkout/tables.ts';
-import type { IndexTable } from '../../../src/engine/index/index-table.ts';
+import { EXTENDED_FLAG, type IndexTable } from '../../../src/engine/index/index-table.ts';
 import { readIndex } from '../../../src/engine/index/parse-index.ts';
 import type { StatComparison } from '../../../src/engine/index/stat-words.ts';
 import { MODE_EXECUTABLE, MODE_FILE, MODE_GITLINK, MODE_SYMLINK } from '../../../src/engine/object/tree.ts';
@@ -149,12 +149,27 @@ describe.runIf(process.platform !== 'win32')('compareWithIndex', () => {
     expect(other('sub', { oid: '7'.repeat(40) })).toBe('LATER');
   });
 
-  it('writes what has flags in the index', () => {
-    for (const flag of [0x8000, 0x4000, 0x1000]) {
-      const flags = index.flags.slice();
-      flags[0] = flag;
-      expect(compare(repository, undefined, {}, { ...index, flags }).states).toEqual({ ...KEPT, a: 'PENDING' });
-    }
+  it('writes what is unmerged, or only intended, in the index', () => {
+    const flags = index.flags.slice();
+    flags[0] = 0x1000;
+    expect(compare(repository, undefined, {}, { ...index, flags }).states).toEqual({ ...KEPT, a: 'PENDING' });
+    const extendedFlags = index.extendedFlags.slice();
+    extendedFlags[0] = EXTENDED_FLAG.intentToAdd;
+    expect(compare(repository, undefined, {}, { ...index, extendedFlags }).states).toEqual({ ...KEPT, a: 'PENDING' });
+  });
+
+  it('keeps what is not to be looked at, but tells of what changed in the second of the index', () => {
+    const other = checkedOut('skipped');
+    const old = indexOf(other);
+    const extendedFlags = old.extendedFlags.slice().fill(EXTENDED_FLAG.skipWorktree);
+    const skipped = { ...old, extendedFlags, mtimeSeconds: 1_600_000_000 };
+    writeFileSync(join(other.directory, 'a'), 'CONTENT of a');
+    utimesSync(join(other.directory, 'a'), 1_600_000_000, 1_600_000_000);
+    rmSync(join(other.directory, 'd/b'));
+    const { states, stats } = compare(other, undefined, { trustCtime: false }, skipped);
+    expect(states).toEqual(KEPT);
+    const sizes = [0, 1, 2, 3, 4].map((i) => stats[10 * i + 9]);
+    expect(sizes).toEqual([0, 12, 0, 1, 1]);
   });
 
   it('looks again at what is as young as the index', () => {

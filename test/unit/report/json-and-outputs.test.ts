@@ -79,6 +79,7 @@ it('documents every phase and every error code', () => {
     'config-invalid': true,
     'index-locked': true,
     'index-corrupt': true,
+    'local-changes': true,
     'ref-locked': true,
     'write-failed': true,
     io: true,
