@@ -140,8 +140,8 @@ export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Pl
         : countFiles(opened.repository, processEnvironment(), (line) => ports.observer.warning(line));
     files = counted ?? DEFAULT_PLANNED_FILES;
     if (counted === null) {
-      const why = opened === null ? 'git finds no repository here' : 'the files of this repository were not counted';
-      reasons.push({ about: 'workers', text: `${why}: ${files} files are assumed`, decided: false });
+      const text = `git finds no repository here: ${files} files are assumed`;
+      reasons.push({ about: 'workers', text, decided: false });
     }
   }
   if (request.bytes !== undefined) {
@@ -295,6 +295,7 @@ async function resolveTarget(session: Session): Promise<ResolvedTarget> {
   const { request, repository, config, ports } = session;
   const facts: RevisionFacts = {
     dirs: repository,
+    objectFormat: repository.objectFormat,
     config,
     git: ports.git,
     gitOptions: repository.gitOptions,
@@ -348,10 +349,11 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
     const warn = (line: string): void => ports.observer.warning(line);
     odb = ObjectDatabase.open(
       objectDirectories(repository.objectsDir, environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '', warn),
+      repository.objectFormat,
       warn,
     );
     const { commit, tree } = peelToTree(odb, target.oid);
-    const index = readIndex(repository.indexPath);
+    const index = readIndex(repository.indexPath, repository.objectFormat);
     if (index !== null) {
       const reasons = indexNeedsGit(index);
       if (reasons.length > 0) throw new NeedsGit(reasons);
@@ -506,7 +508,7 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   }
   if (request.engine === 'git') run.fallbacks = [];
   const fresh = !existsSync(repository.indexPath);
-  const before = indexOrNothing(repository.indexPath);
+  const before = indexOrNothing(repository);
   const started = performance.now();
   const result = await ports.git({
     args: [
@@ -526,7 +528,7 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   if (request.signal?.aborted === true) throw new CheckoutError('interrupted', 'interrupted while git checked out');
   if (result.exitCode !== 0) throw gitFailure('checkout', result.stderr);
   run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
-  const after = indexOrNothing(repository.indexPath);
+  const after = indexOrNothing(repository);
   if (after !== null && (fresh || before !== null)) return report(run, compareIndexes(before, after), [], []);
   // An index that we cannot read: of a fresh tree all is written, of another one nothing is known.
   const totals = fresh ? await countTracked(session) : { files: 0, kept: 0, removed: 0, bytesWritten: 0 };
@@ -553,9 +555,9 @@ function gitFailure(command: string, stderr: string): CheckoutError {
 }
 
 /** The index for counting only: one that we cannot read, or that is not whole, counts as none. */
-function indexOrNothing(path: string): IndexTable | null {
+function indexOrNothing({ indexPath, objectFormat }: Repository): IndexTable | null {
   try {
-    const index = readIndex(path);
+    const index = readIndex(indexPath, objectFormat);
     const whole = index?.extensions.every(({ signature }) => signature !== 'link' && signature !== 'sdir');
     return whole === true ? index : null;
   } catch (error) {

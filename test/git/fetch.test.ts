@@ -7,6 +7,7 @@ import { fetchByGit } from '../../src/engine/fetch/fetch.ts';
 import type { CheckoutTarget, CloneRequest, EnginePorts, FetchRequest, Progress } from '../../src/engine/settings.ts';
 import { type HttpServer, startHttpServer } from '../support/http-server.ts';
 import { git, gitOverNetwork, recordingGit, Scratch } from './temp-repository.ts';
+import { SHA256 } from '../../src/engine/oid.ts';
 
 const scratch = new Scratch();
 const upstream = scratch.repository(3);
@@ -319,7 +320,7 @@ describe('the pieces of a clone', () => {
 
   it('initForClone leaves what git clone would, and takes all of it back', async () => {
     const directory = scratch.path('new');
-    const made = await initForClone(directory, 'https://h/x "y"', ports(), { objectFormat: 'sha256' });
+    const made = await initForClone(directory, 'https://h/x "y"', ports(), { objectFormat: SHA256 });
     expect(git(directory, 'config', 'remote.origin.url')).toBe('https://h/x "y"');
     expect(git(directory, 'rev-parse', '--show-object-format')).toBe('sha256');
     made.remove();

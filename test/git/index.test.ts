@@ -13,7 +13,7 @@ import { readIndex } from '../../src/engine/index/parse-index.ts';
 import { IndexSkeleton, serializeIndex } from '../../src/engine/index/serialize-index.ts';
 import { isEmptyBlob, isRacy, matchStat, statToWords } from '../../src/engine/index/stat-words.ts';
 import { invalidComponent } from '../../src/engine/object/path-validity.ts';
-import { oidFromHex, oidToHex } from '../../src/engine/oid.ts';
+import { oidFromHex, oidToHex, SHA1 } from '../../src/engine/oid.ts';
 
 const WINDOWS = process.platform === 'win32';
 const folders: string[] = [];
@@ -58,7 +58,7 @@ class Repository {
   }
 
   read(): IndexTable {
-    const table = readIndex(this.index);
+    const table = readIndex(this.index, SHA1);
     if (table === null) throw new Error('no index');
     return table;
   }
@@ -87,7 +87,7 @@ function asWeSee(table: IndexTable): string[] {
     const word = (place: number): number => table.stats[i * STAT_WORDS + place]!;
     return [
       table.modes[i]!.toString(8).padStart(6, '0'),
-      oidToHex(table.oids, 20 * i),
+      oidToHex(table.oids, 20 * i, 20),
       (table.flags[i]! & FLAG.stage) >> FLAG_STAGE_SHIFT,
       bufferOver(table.pathBytes, table.pathOffsets[i], table.pathOffsets[i + 1]).toString('latin1'),
       ...[0, 1, 2, 3, STAT.dev, STAT.ino, STAT.uid, STAT.gid, STAT.size].map(word),
@@ -246,6 +246,7 @@ function entriesOfTree(repository: Repository, tree: string): IndexEntries {
   const pathOffsets = new Uint32Array(rows.length + 1);
   paths.forEach((path, i) => (pathOffsets[i + 1] = pathOffsets[i]! + path.length));
   return {
+    format: SHA1,
     count: rows.length,
     pathBytes: Buffer.concat(paths),
     pathOffsets,
@@ -270,6 +271,7 @@ function cacheTreeOf(repository: Repository, tree: string): Uint8Array {
   names.forEach((name, i) => (nameEnd[i] = (nameEnd[i - 1] ?? 0) + name.length));
   return serializeCacheTree(
     {
+      format: SHA1,
       count: paths.length,
       parent: Int32Array.from(paths, (path, i) => {
         return i === 0 ? -1 : paths.indexOf(path.slice(0, Math.max(0, path.lastIndexOf('/'))));
@@ -367,7 +369,7 @@ describe('writing what git reads', () => {
         const path = Buffer.concat([Buffer.from(`${repository.folder}/`), pathOf(table, i)]);
         const stat = lstatSync(path, { bigint: true });
         const at = i * STAT_WORDS;
-        const verdict = matchStat(table.stats, at, stat, comparison, isEmptyBlob(table.oids, 20 * i));
+        const verdict = matchStat(table.stats, at, stat, comparison, isEmptyBlob(table.oids, 20 * i, SHA1));
         return verdict === 'changed' ? pathOf(table, i).toString('latin1') : '';
       }).filter((path) => path !== '');
     };

@@ -38,7 +38,15 @@ async function open(directory: string): Promise<Opened> {
   const { git: process, calls } = recordingGit();
   const { repository, config } = await openRepositoryAndConfig({ directory }, process);
   calls.length = 0;
-  return { dirs: repository, config, git: process, gitOptions: repository.gitOptions, cwd: repository.workTree, calls };
+  return {
+    dirs: repository,
+    objectFormat: repository.objectFormat,
+    config,
+    git: process,
+    gitOptions: repository.gitOptions,
+    cwd: repository.workTree,
+    calls,
+  };
 }
 
 const prepare = (facts: Opened, change: HeadChange, reflogMessage?: string): HeadUpdate =>

@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/engine/config/config.ts';
 import { spawnGit } from '../../src/engine/fetch/git-process.ts';
 import { openRepository, openRepositoryAndConfig } from '../../src/engine/gitdir/repository.ts';
 import { git, recordingGit, Scratch } from './temp-repository.ts';
+import { SHA1, SHA256 } from '../../src/engine/oid.ts';
 
 const scratch = new Scratch();
 afterAll(() => scratch.remove());
@@ -27,7 +28,7 @@ describe('openRepository', () => {
         objectsDir: join(path, '.git/objects'),
         attributesPath: join(path, '.git/info/attributes'),
         sparsePath: join(path, '.git/info/sparse-checkout'),
-        objectFormat: 'sha1',
+        objectFormat: SHA1,
         refFormat: 'files',
         shallow: false,
         gitOptions: [`--git-dir=${join(path, '.git')}`, `--work-tree=${path}`],
@@ -94,7 +95,7 @@ describe('openRepository', () => {
     expect((await openRepository({ directory: path }, ours)).shallow).toBe(true);
     const sha256 = scratch.path('sha256');
     git('/', 'init', '-q', '--object-format=sha256', sha256);
-    expect((await openRepository({ directory: sha256 }, ours)).objectFormat).toBe('sha256');
+    expect((await openRepository({ directory: sha256 }, ours)).objectFormat).toBe(SHA256);
   });
 
   it('refuses, in one line, what git refuses', async () => {

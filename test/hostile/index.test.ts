@@ -12,7 +12,7 @@ import { STAT_WORDS } from '../../src/engine/index/index-table.ts';
 import type { IndexTable } from '../../src/engine/index/index-table.ts';
 import { parseIndex, readIndex } from '../../src/engine/index/parse-index.ts';
 import { serializeIndex } from '../../src/engine/index/serialize-index.ts';
-import { oidToHex } from '../../src/engine/oid.ts';
+import { oidToHex, SHA1 } from '../../src/engine/oid.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'index-hostile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -65,7 +65,7 @@ function damaged(sample: Buffer, random: (below: number) => number): Buffer {
 /** The table, or null when the file was refused as it should be; anything else is thrown. */
 function parsed(bytes: Buffer): IndexTable | null {
   try {
-    return parseIndex(bytes, 'hostile');
+    return parseIndex(bytes, 'hostile', SHA1);
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
     expect(error.code).toBe('index-corrupt');
@@ -83,7 +83,7 @@ function expectWhole(table: IndexTable, fileBytes: number): void {
   expect(pathBytes.length).toBeLessThanOrEqual(64 * fileBytes);
   expect(table.oids.length).toBe(20 * count);
   expect(table.stats.length).toBe(STAT_WORDS * count);
-  const again = parseIndex(serializeIndex(table, null), 'again');
+  const again = parseIndex(serializeIndex(table, null), 'again', SHA1);
   expect(again.pathBytes).toEqual(pathBytes);
   expect(again.modes).toEqual(table.modes);
 }
@@ -128,7 +128,7 @@ describe('damaged files', () => {
       const ours = Array.from({ length: table.count }, (_, entry) => {
         const path = Buffer.from(table.pathBytes.subarray(table.pathOffsets[entry], table.pathOffsets[entry + 1]));
         const mode = table.modes[entry]!.toString(8).padStart(6, '0');
-        return `${mode} ${oidToHex(table.oids, 20 * entry)} ${(table.flags[entry]! & 0x3000) >> 12}\t${path.toString('latin1')}\0`;
+        return `${mode} ${oidToHex(table.oids, 20 * entry, 20)} ${(table.flags[entry]! & 0x3000) >> 12}\t${path.toString('latin1')}\0`;
       });
       expect(listed.stderr.replace(/^ignoring .* extension\n/gm, '')).toBe('');
       expect(listed.stdout).toBe(ours.join(''));
@@ -144,10 +144,10 @@ describe('damaged files', () => {
       const bytes = Buffer.from(sample);
       bytes[random(bytes.length)]! ^= 1 << random(8);
       writeFileSync(path, bytes);
-      expect(() => readIndex(path)).toThrow(CheckoutError);
+      expect(() => readIndex(path, SHA1)).toThrow(CheckoutError);
     }
     writeFileSync(path, sample);
-    expect(readIndex(path)?.count).toBe(7);
+    expect(readIndex(path, SHA1)?.count).toBe(7);
   });
 });
 
@@ -189,16 +189,16 @@ describe('files made to exhaust', () => {
     const rows = Array.from({ length: 20_000 }, (_, i): [Buffer, string] => [nothing, i === 0 ? long : 'x']);
     const bytes = version4(rows);
     // 4 GB of names out of 1.5 MB.
-    expect(() => parseIndex(bytes, 'bomb')).toThrow(/its paths are too long/);
+    expect(() => parseIndex(bytes, 'bomb', SHA1)).toThrow(/its paths are too long/);
     expect(allocatedBy(() => expect(parsed(bytes)).toBeNull())).toBeLessThan(1 << 20);
   });
 
   it('names that share much: refused only beyond what any real path needs', () => {
     const rows = (count: number, length: number): [Buffer, string][] =>
       Array.from({ length: count }, (_, i) => [nothing, i === 0 ? 'n'.repeat(length) : 'x']);
-    expect(() => parseIndex(version4(rows(2000, 4095)), 'bomb')).toThrow(/its paths are too long/);
+    expect(() => parseIndex(version4(rows(2000, 4095)), 'bomb', SHA1)).toThrow(/its paths are too long/);
     const bytes = version4(rows(1000, 2000));
-    const table = parseIndex(bytes, 'long names');
+    const table = parseIndex(bytes, 'long names', SHA1);
     expect(table.pathBytes.length).toBe(1000 * 2000 + 499_500);
     expectWhole(table, bytes.length);
   });
@@ -215,10 +215,10 @@ describe('files made to exhaust', () => {
         [nothing, long],
         [drop, long],
       ]);
-      expect(() => parseIndex(bytes, 'hostile')).toThrow(what);
+      expect(() => parseIndex(bytes, 'hostile', SHA1)).toThrow(what);
     }
-    expect(parseIndex(version4([[nothing, long]]), 'fine').count).toBe(1);
-    expect(() => parseIndex(version4([[nothing, long]], 2), 'hostile')).toThrow(CheckoutError);
+    expect(parseIndex(version4([[nothing, long]]), 'fine', SHA1).count).toBe(1);
+    expect(() => parseIndex(version4([[nothing, long]], 2), 'hostile', SHA1)).toThrow(CheckoutError);
   });
 
   it('an extension of four gigabytes', () => {
@@ -231,6 +231,6 @@ describe('files made to exhaust', () => {
   it.skipIf(process.platform === 'win32')('a named pipe in the place of the index', () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    expect(() => readIndex(pipe)).toThrow(/not a regular file/);
+    expect(() => readIndex(pipe, SHA1)).toThrow(/not a regular file/);
   });
 });

@@ -115,11 +115,13 @@ export class GitRepository {
   /** The working tree; .git is in it. */
   readonly directory: string;
   readonly gitDir: string;
+  readonly #hash: 'sha1' | 'sha256';
 
   /** Makes a repository; `parent` is made where it is missing. */
   constructor(parent: string, name = 'template', initArgs: readonly string[] = []) {
     this.directory = join(parent, name);
     this.gitDir = join(this.directory, '.git');
+    this.#hash = initArgs.includes('--object-format=sha256') ? 'sha256' : 'sha1';
     mkdirSync(parent, { recursive: true });
     // No template: each copy of a repository would copy its sample hooks.
     git(parent, ['init', '-q', '-b', 'main', '--template=', ...initArgs, name]);
@@ -193,7 +195,7 @@ export class GitRepository {
   object(type: 'blob' | 'tree' | 'commit' | 'tag', body: string | Uint8Array): string {
     const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body;
     const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes]);
-    const oid = createHash('sha1').update(whole).digest('hex');
+    const oid = createHash(this.#hash).update(whole).digest('hex');
     const path = this.loosePath(oid);
     if (!existsSync(path)) {
       mkdirSync(join(path, '..'), { recursive: true });

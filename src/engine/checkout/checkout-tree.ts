@@ -16,7 +16,6 @@ import { statToWords, type StatComparison } from '../index/stat-words.ts';
 import type { PathRules } from '../object/path-validity.ts';
 import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
 import { missing, type ObjectDatabase } from '../odb/object-database.ts';
-import { OID_BYTES } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
 import { cutBatches, groupFamilies } from '../plan/batches.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -209,7 +208,9 @@ async function write(
   const failures = new Map<number, CheckoutError>();
 
   const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite);
-  for (const entry of absent) fail(tables, failures, entry, missing(tables.oids, entry * OID_BYTES));
+  for (const entry of absent) {
+    fail(tables, failures, entry, missing(tables.oids, entry * tables.format.oidBytes, tables.format));
+  }
   const control = createControl();
   const job: Job = {
     tables,
@@ -453,7 +454,7 @@ function writeLater(
 }
 
 function readLinkTarget(odb: ObjectDatabase, tables: Tables, entry: number): Bytes {
-  const content = odb.read(tables.oids, entry * OID_BYTES);
+  const content = odb.read(tables.oids, entry * tables.format.oidBytes);
   if (odb.reader.type !== BLOB) throw new CheckoutError('object-corrupt', 'the link target is not a blob');
   const target = Buffer.from(bufferOver(content));
   odb.reader.finish();
@@ -510,6 +511,7 @@ function cacheTreeOf(manifest: Manifest): Bytes | null {
   }
   return serializeCacheTree(
     {
+      format: directories.format,
       count: directories.count,
       parent: directories.parent,
       nameStart,

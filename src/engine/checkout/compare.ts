@@ -7,7 +7,7 @@ import { lstatSync, type BigIntStats } from 'node:fs';
 import { FLAG, type IndexTable } from '../index/index-table.ts';
 import { isEmptyBlob, isRacy, matchStat, type StatComparison } from '../index/stat-words.ts';
 import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
-import { OID_BYTES, oidEquals } from '../oid.ts';
+import { oidEquals } from '../oid.ts';
 import type { WorktreePaths } from '../worktree/paths.ts';
 import { carryMarks, isMarked, isSkipped, keepUnseen, refuseLocalChanges } from './marked-entries.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
@@ -111,10 +111,11 @@ function samePath(index: IndexTable, a: number, b: number): boolean {
 
 /** Whether the index has the entry merged, with the same id and mode. */
 function sameInIndex(tables: Tables, entry: number, index: IndexTable, old: number): boolean {
+  const { oidBytes } = tables.format;
   return (
     ((index.flags[old] ?? 0) & FLAG.stage) === 0 &&
     index.modes[old] === tables.modes[entry] &&
-    oidEquals(tables.oids, entry * OID_BYTES, index.oids, old * OID_BYTES)
+    oidEquals(tables.oids, entry * oidBytes, index.oids, old * oidBytes, oidBytes)
   );
 }
 
@@ -129,7 +130,7 @@ function stateOnDisk(
   const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
   const stat = lstatOrNothing(path);
   const oldAt = old * STAT_WORDS;
-  const emptyBlob = isEmptyBlob(index.oids, old * OID_BYTES);
+  const emptyBlob = isEmptyBlob(index.oids, old * index.format.oidBytes, index.format);
   if (stat === undefined || matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
     return initialState(tables, entry);
   }

@@ -20,22 +20,17 @@ const NO_CONVERSIONS: ConversionLookup = {
 };
 
 /**
- * The number of regular files in the index or, without one, in HEAD's commit; null where this engine cannot tell (object
- * ids other than SHA-1).
+ * The number of regular files in the index or, without one, in HEAD's commit.
  * @throws CheckoutError index-corrupt, object-missing and others of what is damaged
  */
-export function countFiles(
-  repository: Repository,
-  environment: Environment,
-  warn: (line: string) => void,
-): number | null {
-  if (repository.objectFormat !== 'sha1') return null;
-  const index = readIndex(repository.indexPath);
+export function countFiles(repository: Repository, environment: Environment, warn: (line: string) => void): number {
+  const { objectFormat } = repository;
+  const index = readIndex(repository.indexPath, objectFormat);
   if (index !== null) return countRegular(index.modes, index.count);
   const head = resolveRef(repository, 'HEAD')?.oid ?? null;
   if (head === null) return 0;
   const alternates = environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '';
-  const odb = ObjectDatabase.open(objectDirectories(repository.objectsDir, alternates, warn), warn);
+  const odb = ObjectDatabase.open(objectDirectories(repository.objectsDir, alternates, warn), objectFormat, warn);
   try {
     const { tables } = buildManifest(odb, peelToTree(odb, head).tree, {
       rules: { ntfs: false, hfs: false, windows: false },

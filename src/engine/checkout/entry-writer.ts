@@ -9,7 +9,7 @@ import type { Conversion } from '../filter/conversion.ts';
 import { statToWords } from '../index/stat-words.ts';
 import { MODE_EXECUTABLE } from '../object/tree.ts';
 import { ObjectReader } from '../odb/object-reader.ts';
-import { OID_BYTES, oidToHex } from '../oid.ts';
+import { oidToHex } from '../oid.ts';
 import { BLOB, typeName } from '../pack/entry.ts';
 import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
 import { fileHasContent } from '../worktree/compare-file.ts';
@@ -23,6 +23,9 @@ import { State, STAT_WORDS } from './tables.ts';
 /** Room for a converted small file: every byte a line feed is the worst that end-of-line conversion makes of one. */
 const CONVERTED_BYTES = 2 * SCRATCH_BYTES;
 
+/** For conversions that show no id. */
+const NO_OID = new Uint8Array(0);
+
 /** Why a run was stopped in the middle of an entry; the entry stays as it was. */
 class Stopped extends Error {}
 
@@ -34,6 +37,7 @@ export class EntryWriter {
   readonly #reader: ObjectReader;
   readonly #paths: WorktreePaths;
   readonly #budget: Budget;
+  readonly #oidBytes: number;
   readonly #onFailure: (entry: number, error: ErrorJson) => void;
   readonly #onLarge: () => void;
   #converted: Uint8Array | null = null;
@@ -50,7 +54,8 @@ export class EntryWriter {
   constructor(job: Job, thread: number, onFailure: (entry: number, error: ErrorJson) => void, onLarge: () => void) {
     this.#job = job;
     this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
-    this.#reader = new ObjectReader(job.packs, job.objectDirectories);
+    this.#reader = new ObjectReader(job.packs, job.objectDirectories, job.tables.format);
+    this.#oidBytes = job.tables.format.oidBytes;
     this.#paths = new WorktreePaths(job.workTree);
     this.#budget = new Budget(job.budget, thread);
     this.#onFailure = onFailure;
@@ -99,10 +104,10 @@ export class EntryWriter {
     const { tables, conversions } = this.#job;
     const reader = this.#reader;
     this.#current = entry;
-    const oidAt = entry * OID_BYTES;
+    const oidAt = entry * this.#oidBytes;
     reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, oidAt);
     if (reader.type !== BLOB) {
-      const hex = oidToHex(tables.oids, oidAt);
+      const hex = oidToHex(tables.oids, oidAt, this.#oidBytes);
       throw new CheckoutError('object-corrupt', `object ${hex} is a ${typeName(reader.type)}, not a blob`, {
         oid: hex,
       });
@@ -157,7 +162,7 @@ export class EntryWriter {
         const { tables } = this.#job;
         this.dropRetained();
         const entry = this.#current;
-        this.#reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, entry * OID_BYTES);
+        this.#reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, entry * this.#oidBytes);
         this.#reader.measure();
       }
       const start = performance.now();
@@ -182,13 +187,20 @@ export class EntryWriter {
 
   #convert(conversion: Conversion, content: Bytes, entry: number): Bytes {
     if (conversion.kind === 'none') return content;
-    const size = convertedSize(conversion, content, content.length);
+    const oid = this.#shownOid(conversion, entry);
+    const size = convertedSize(conversion, content, content.length, oid);
     if (size < 0) return content;
     let out: Uint8Array;
     if (size <= CONVERTED_BYTES) out = this.#converted ??= new Uint8Array(CONVERTED_BYTES);
     else out = new Uint8Array(size);
-    const made = convertInto(conversion, content, content.length, this.#job.tables.oids, entry * OID_BYTES, out);
+    const made = convertInto(conversion, content, content.length, oid, out);
     return out.subarray(0, made);
+  }
+
+  /** The blob's id where the conversion shows it. */
+  #shownOid(conversion: Conversion, entry: number): Bytes {
+    if (!conversion.ident) return NO_OID;
+    return this.#job.tables.oids.subarray(entry * this.#oidBytes, (entry + 1) * this.#oidBytes);
   }
 
   #streamed(conversion: Conversion, entry: number): Producer {
@@ -198,7 +210,7 @@ export class EntryWriter {
         reader.stream(write);
       };
     }
-    const converter = createStreamConverter(conversion, this.#job.tables.oids, entry * OID_BYTES);
+    const converter = createStreamConverter(conversion, this.#shownOid(conversion, entry));
     return (write): void => {
       reader.stream((piece) => {
         converter.push(piece, write);
@@ -226,7 +238,7 @@ export class EntryWriter {
     const { tables } = this.#job;
     const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
     if (error instanceof CheckoutError) {
-      const oid = oidToHex(tables.oids, entry * OID_BYTES);
+      const oid = oidToHex(tables.oids, entry * this.#oidBytes, this.#oidBytes);
       const subject = { ...error.subject, path, oid };
       return new CheckoutError(error.code, `cannot write '${path}' (blob ${oid}): ${error.message}`, subject);
     }

@@ -10,7 +10,7 @@ import { CheckoutError } from '../errors.ts';
 import { invalidComponent, type PathRules } from '../object/path-validity.ts';
 import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE, TreeCursor } from '../object/tree.ts';
 import type { ObjectDatabase } from '../odb/object-database.ts';
-import { OID_BYTES, oidEquals, oidToHex } from '../oid.ts';
+import { oidEquals, oidToHex, type ObjectFormat } from '../oid.ts';
 import { TREE, typeName } from '../pack/entry.ts';
 import { allocateTables, growEntries, growPaths, MAX_ENTRIES, MAX_PATH_TABLE_BYTES, type Tables } from './tables.ts';
 
@@ -24,6 +24,7 @@ const MAX_DIRECTORIES = 4_000_000;
 
 /** The directories of the commit in depth-first order, the root being number 0. */
 export interface Directories {
+  readonly format: ObjectFormat;
   count: number;
   parent: Int32Array;
   /** The directory's path is a prefix, of this length, of the path of its first entry. */
@@ -31,7 +32,7 @@ export interface Directories {
   /** Number of the first entry below it, and how many there are. */
   firstEntry: Uint32Array;
   entryCount: Uint32Array;
-  /** Id of its tree. */
+  /** Id of its tree: `format.oidBytes` each. */
   oids: Bytes;
 }
 
@@ -92,7 +93,8 @@ class ManifestBuilder {
   readonly #odb: ObjectDatabase;
   readonly #options: ManifestOptions;
   readonly #tables: Tables;
-  #directories: Directories = newDirectories(1024);
+  readonly #oidBytes: number;
+  #directories: Directories;
   readonly #needsGit = new Set<string>();
   readonly #frames: Frame[] = [];
   /** The path of the directory that the walk is in, with its slash. */
@@ -104,11 +106,13 @@ class ManifestBuilder {
 
   constructor(odb: ObjectDatabase, options: ManifestOptions) {
     this.#odb = odb;
+    this.#oidBytes = odb.format.oidBytes;
     this.#options = options;
     // A shallow repository has about as many objects as its commit has entries, so that the tables need not grow; memory that
     // is not touched costs nothing.
     const capacity = Math.min(Math.max(odb.packedObjects, 1024), 1 << 20);
-    this.#tables = allocateTables(capacity, 32 * capacity);
+    this.#tables = allocateTables(capacity, 32 * capacity, odb.format);
+    this.#directories = newDirectories(1024, odb.format);
   }
 
   build(rootOid: Bytes): Manifest {
@@ -154,10 +158,10 @@ class ManifestBuilder {
     };
   }
 
-  #enter(oidBytes: Bytes, oidAt: number, parent: number, prefixLength: number): void {
+  #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number): void {
     let bytes: Bytes;
     try {
-      bytes = this.#odb.read(oidBytes, oidAt);
+      bytes = this.#odb.read(oid, oidAt);
     } catch (error) {
       if (!(error instanceof CheckoutError)) throw error;
       const path = displayBytes(this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
@@ -168,16 +172,17 @@ class ManifestBuilder {
       });
     }
     if (this.#odb.reader.type !== TREE) {
-      const hex = oidToHex(oidBytes, oidAt);
+      const hex = oidToHex(oid, oidAt, this.#oidBytes);
       throw new CheckoutError('tree-invalid', `object ${hex} is a ${typeName(this.#odb.reader.type)}, not a tree`, {
         oid: hex,
       });
     }
     const directories = this.#directories;
+    const oidBytes = this.#oidBytes;
     const { maxDirectories = MAX_DIRECTORIES } = this.#options;
     if (directories.count >= maxDirectories) throw this.#invalidTree('', `has more than ${maxDirectories} directories`);
     for (const { directory } of this.#frames) {
-      if (oidEquals(directories.oids, directory * OID_BYTES, oidBytes, oidAt)) {
+      if (oidEquals(directories.oids, directory * oidBytes, oid, oidAt, oidBytes)) {
         throw this.#invalidTree(displayBytes(this.#prefix.subarray(0, prefixLength)), 'contains itself');
       }
     }
@@ -186,9 +191,9 @@ class ManifestBuilder {
     this.#directories.parent[number] = parent;
     this.#directories.pathLength[number] = Math.max(0, prefixLength - 1);
     this.#directories.firstEntry[number] = this.#tables.count;
-    this.#directories.oids.set(oidBytes.subarray(oidAt, oidAt + OID_BYTES), number * OID_BYTES);
+    this.#directories.oids.set(oid.subarray(oidAt, oidAt + oidBytes), number * oidBytes);
     // The reader's bytes last until the next read only. Node's `slice` of a Buffer would not copy.
-    const cursor = new TreeCursor(new Uint8Array(bytes));
+    const cursor = new TreeCursor(new Uint8Array(bytes), oidBytes);
     this.#odb.reader.finish();
     this.#frames.push({
       cursor,
@@ -240,7 +245,8 @@ class ManifestBuilder {
     // Some rules for links look at the whole path.
     if (cursor.mode === MODE_SYMLINK)
       this.#refuse(invalidComponent(pathBytes, pathStart, pathEnd, true, this.#options.rules), frame);
-    for (let i = 0, at = entry * OID_BYTES; i < OID_BYTES; i++) tables.oids[at + i] = bytes[cursor.oidAt + i] ?? 0;
+    const oidBytes = this.#oidBytes;
+    for (let i = 0, at = entry * oidBytes; i < oidBytes; i++) tables.oids[at + i] = bytes[cursor.oidAt + i] ?? 0;
     tables.modes[entry] = cursor.mode;
     tables.directories[entry] = frame.directory;
     if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK) {
@@ -352,19 +358,20 @@ class ManifestBuilder {
   }
 }
 
-function newDirectories(capacity: number): Directories {
+function newDirectories(capacity: number, format: ObjectFormat): Directories {
   return {
+    format,
     count: 0,
     parent: new Int32Array(capacity),
     pathLength: new Uint32Array(capacity),
     firstEntry: new Uint32Array(capacity),
     entryCount: new Uint32Array(capacity),
-    oids: new Uint8Array(capacity * OID_BYTES),
+    oids: new Uint8Array(capacity * format.oidBytes),
   };
 }
 
 function growDirectories(directories: Directories): Directories {
-  const grown = newDirectories(directories.parent.length * 2);
+  const grown = newDirectories(directories.parent.length * 2, directories.format);
   grown.count = directories.count;
   grown.parent.set(directories.parent);
   grown.pathLength.set(directories.pathLength);

@@ -14,7 +14,6 @@ import { CheckoutError, errnoOf } from '../errors.ts';
 import { EXTENDED_FLAG, FLAG, STAT, type IndexTable } from '../index/index-table.ts';
 import { isEmptyBlob, isRacy, matchStat, type StatComparison } from '../index/stat-words.ts';
 import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
-import { OID_BYTES } from '../oid.ts';
 import { displayPath, type WorktreePaths } from '../worktree/paths.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 
@@ -122,7 +121,7 @@ function isErrno(stat: BigIntStats | string): stat is string {
 }
 
 function matches(index: IndexTable, old: number, stat: BigIntStats, statComparison: StatComparison): boolean {
-  const emptyBlob = isEmptyBlob(index.oids, old * OID_BYTES);
+  const emptyBlob = isEmptyBlob(index.oids, old * index.format.oidBytes, index.format);
   return matchStat(index.stats, old * STAT_WORDS, stat, statComparison, emptyBlob) === 'same';
 }
 
@@ -131,7 +130,8 @@ function matches(index: IndexTable, old: number, stat: BigIntStats, statComparis
  * safe side: it is called for marked entries of the index's own second only.
  */
 function hasContent(index: IndexTable, old: number, path: Buffer, stat: BigIntStats): boolean {
-  const hash = createHash('sha1').update(`blob ${stat.size}\0`);
+  const { name, oidBytes } = index.format;
+  const hash = createHash(name).update(`blob ${stat.size}\0`);
   try {
     if (index.modes[old] === MODE_SYMLINK) {
       hash.update(readlinkSync(path, { encoding: 'buffer' }));
@@ -152,5 +152,5 @@ function hasContent(index: IndexTable, old: number, path: Buffer, stat: BigIntSt
     // Cannot be read: then nobody can say that it is the same.
     return false;
   }
-  return hash.digest().equals(index.oids.subarray(old * OID_BYTES, (old + 1) * OID_BYTES));
+  return hash.digest().equals(index.oids.subarray(old * oidBytes, (old + 1) * oidBytes));
 }

@@ -18,7 +18,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   const when = (condition: boolean | undefined, reason: string): void => {
     if (condition === true) reasons.push(reason);
   };
-  when(repository.objectFormat !== 'sha1', `the repository uses ${repository.objectFormat}`);
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
   when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
   when(config.getBool('core.splitIndex'), 'core.splitIndex is set');

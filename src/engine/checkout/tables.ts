@@ -3,7 +3,7 @@
  * and fill the same tables, so a million entries cost no copies and no messages.
  */
 import { CheckoutError } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
+import type { ObjectFormat } from '../oid.ts';
 
 /** Each entry ends in one of the final states; PENDING or VERIFY at the end of a run is a bug. */
 export const State = {
@@ -31,10 +31,13 @@ export const MAX_PATH_TABLE_BYTES = 0xffffffff;
 export const STAT_WORDS = 10;
 
 export interface Tables {
+  /** Of the ids. */
+  readonly format: ObjectFormat;
   count: number;
   /** Path i is pathBytes[pathOffsets[i], pathOffsets[i + 1]). */
   pathBytes: Uint8Array<SharedArrayBuffer>;
   pathOffsets: Uint32Array<SharedArrayBuffer>;
+  /** `format.oidBytes` each. */
   oids: Uint8Array<SharedArrayBuffer>;
   modes: Uint32Array<SharedArrayBuffer>;
   /** Assume-valid, as `FLAG` has it. What these two hold goes into the new index. */
@@ -61,12 +64,13 @@ function shared(bytes: number): SharedArrayBuffer {
 }
 
 /** Tables with room for `capacity` entries; memory that is not touched costs nothing. */
-export function allocateTables(capacity: number, pathCapacity: number): Tables {
+export function allocateTables(capacity: number, pathCapacity: number, format: ObjectFormat): Tables {
   return {
+    format,
     count: 0,
     pathBytes: new Uint8Array(shared(pathCapacity)),
     pathOffsets: new Uint32Array(shared(4 * (capacity + 1))),
-    oids: new Uint8Array(shared(OID_BYTES * capacity)),
+    oids: new Uint8Array(shared(format.oidBytes * capacity)),
     modes: new Uint32Array(shared(4 * capacity)),
     flags: new Uint16Array(shared(2 * capacity)),
     extendedFlags: new Uint16Array(shared(2 * capacity)),
@@ -81,7 +85,7 @@ export function allocateTables(capacity: number, pathCapacity: number): Tables {
 
 /** Makes room for at least one more entry. */
 export function growEntries(tables: Tables): void {
-  const grown = allocateTables(tables.modes.length * 2, 0);
+  const grown = allocateTables(tables.modes.length * 2, 0, tables.format);
   grown.pathOffsets.set(tables.pathOffsets);
   grown.oids.set(tables.oids);
   grown.modes.set(tables.modes);

@@ -4,7 +4,6 @@
  * of directories, too.
  */
 import { LOOSE, type ObjectDatabase } from '../odb/object-database.ts';
-import { OID_BYTES } from '../oid.ts';
 import { MAX_ENTRIES, State, type Tables } from './tables.ts';
 
 export interface WriteOrder {
@@ -19,12 +18,13 @@ export interface WriteOrder {
 /** Looks up where the blob of each PENDING or VERIFY entry is, and sorts. Fills `packs` and `offsets` of the tables. */
 export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number): WriteOrder {
   const missing: number[] = [];
+  const { oidBytes } = tables.format;
   // A 64-bit key, built as two words so that no BigInt is made for an entry: offset (40 bits), then the entry (24 bits).
   const keysByPack = new Map<number, { words: Uint32Array; count: number }>();
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
     if (state !== State.PENDING && state !== State.VERIFY) continue;
-    if (!odb.find(tables.oids, entry * OID_BYTES)) {
+    if (!odb.find(tables.oids, entry * oidBytes)) {
       missing.push(entry);
       continue;
     }

@@ -3,7 +3,7 @@
  * a branch that is named needs no question. Pure.
  */
 import { CheckoutError } from '../errors.ts';
-import { isHexOid } from '../oid.ts';
+import { formatOfHexOid, type ObjectFormat } from '../oid.ts';
 import { isValidBranchName, isValidRefName } from '../refs/ref-names.ts';
 import type { CheckoutTarget } from '../settings.ts';
 
@@ -70,7 +70,7 @@ export function planCloneRefspecs(
     if (head === null || head.kind === 'empty') return [];
     return head.kind === 'branch' ? [branch(head.branch)] : commit(head.oid, single);
   }
-  if (isHexOid(ref.toLowerCase()) || /^[0-9a-f]{64}$/i.test(ref)) return commit(ref.toLowerCase(), single);
+  if (formatOfHexOid(ref) !== null) return commit(ref.toLowerCase(), single);
   if (!isValidRefName(ref) || ref.startsWith('-')) {
     throw new CheckoutError('usage', `'${ref}' is not the name of a branch, tag or ref, nor a commit id`, {
       option: 'ref',
@@ -117,4 +117,10 @@ export function parseRemoteHead(answer: string): RemoteHead {
     if (oid !== undefined) return { kind: 'detached', oid };
   }
   return { kind: 'empty' };
+}
+
+/** The object format of a remote that answered as `parseRemoteHead` reads it: that of its ids. Null when it gave none. */
+export function remoteObjectFormat(answer: string): ObjectFormat | null {
+  const oid = /^([0-9a-f]+)\t/m.exec(answer)?.[1];
+  return oid === undefined ? null : formatOfHexOid(oid);
 }

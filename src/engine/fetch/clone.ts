@@ -7,12 +7,19 @@ import { join, resolve } from 'node:path';
 import { appendToConfig } from '../config/append-section.ts';
 import { configArgs } from '../config/git-options.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { formatOfHexOid, type ObjectFormat, SHA256 } from '../oid.ts';
 import { refExists } from '../refs/read-refs.ts';
 import { writeSymbolicRef } from '../refs/head-update.ts';
 import type { CloneRequest, CheckoutTarget, ConfigOverride, EnginePorts, FetchOutcome } from '../settings.ts';
-import { type CloneAttempt, parseRemoteHead, planCloneRefspecs, type RemoteHead } from './clone-plan.ts';
+import {
+  type CloneAttempt,
+  parseRemoteHead,
+  planCloneRefspecs,
+  type RemoteHead,
+  remoteObjectFormat,
+} from './clone-plan.ts';
 import { FETCH_ENVIRONMENT, fetchByGit } from './fetch.ts';
-import { fetchError } from './fetch-error.ts';
+import { fetchError, formatThatRemoteHas } from './fetch-error.ts';
 import { redactor, redactUrls } from './redact.ts';
 
 /** An empty repository, ready to be fetched into. */
@@ -36,7 +43,8 @@ export interface Cloned {
 interface CloneOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly config?: readonly ConfigOverride[] | undefined;
-  readonly objectFormat?: 'sha1' | 'sha256' | undefined;
+  /** Without one git's own default holds: SHA-1 unless the environment says otherwise. */
+  readonly objectFormat?: ObjectFormat | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -79,7 +87,7 @@ export async function initForClone(
   };
   try {
     const { objectFormat, signal } = options;
-    const format = objectFormat === undefined ? [] : [`--object-format=${objectFormat}`];
+    const format = objectFormat === undefined ? [] : [`--object-format=${objectFormat.name}`];
     const result = await ports.git({
       args: [...configArgs(options.config ?? []), 'init', '--quiet', ...format, '--', target],
       env: { LC_ALL: 'C' },
@@ -125,6 +133,13 @@ function claimDirectory(target: string): boolean {
   return false;
 }
 
+/** What a remote says of itself. */
+export interface RemoteAnswer {
+  readonly head: RemoteHead;
+  /** Null when it has nothing whose id would tell. */
+  readonly objectFormat: ObjectFormat | null;
+}
+
 /**
  * Asks the remote what its HEAD is.
  *
@@ -134,7 +149,7 @@ export async function askRemoteHead(
   url: string,
   ports: Pick<EnginePorts, 'git'>,
   options: CloneOptions = {},
-): Promise<RemoteHead> {
+): Promise<RemoteAnswer> {
   const { env, signal } = options;
   const result = await ports.git({
     args: [...configArgs(options.config ?? []), '-c', 'protocol.version=2', 'ls-remote', '--symref', '--', url, 'HEAD'],
@@ -143,7 +158,8 @@ export async function askRemoteHead(
   });
   const redact = redactor(env);
   if (result.exitCode !== 0) throw fetchError(result.stderr, result.exitCode, `reading '${redact(url)}'`, redact);
-  return parseRemoteHead(result.stdout.toString('utf8'));
+  const answer = result.stdout.toString('utf8');
+  return { head: parseRemoteHead(answer), objectFormat: remoteObjectFormat(answer) };
 }
 
 /**
@@ -163,13 +179,37 @@ export async function cloneByGit(
   const url = cloneSource(request.url, cwd);
   // Refused before anything is made.
   let attempts = ref === undefined ? null : planCloneRefspecs(ref, depth, null);
-  const repository = await initForClone(resolve(cwd, request.directory), url, ports, options);
+  const target = resolve(cwd, request.directory);
+  // A commit's id tells the format before the remote is asked. 40 digits tell nothing: that is what git makes by itself.
+  const ofRef = ref !== undefined && formatOfHexOid(ref) === SHA256 ? SHA256 : undefined;
+  let repository = await initForClone(target, url, ports, { ...options, objectFormat: ofRef });
+  const makeAgain = async (objectFormat: ObjectFormat): Promise<void> => {
+    repository.remove();
+    repository = await initForClone(target, url, ports, { ...options, objectFormat });
+  };
   try {
-    attempts ??= planCloneRefspecs(ref, depth, await askRemoteHead(url, ports, options));
+    if (attempts === null) {
+      const { head, objectFormat } = await askRemoteHead(url, ports, options);
+      attempts = planCloneRefspecs(ref, depth, head);
+      if (objectFormat === SHA256) await makeAgain(objectFormat);
+    }
     const { directory } = repository;
     const dirs = { gitDir: join(directory, '.git'), commonDir: join(directory, '.git') };
     const reflogMessage = `clone: from ${redactUrls(url)}`;
-    const fetched = attempts.length === 0 ? null : await fetchFirst(request, directory, attempts, ports, env);
+    const fetchAll = async (ways: readonly CloneAttempt[]): Promise<Fetched> =>
+      await fetchFirst(request, directory, ways, ports, env);
+    let fetched: Fetched | null = null;
+    if (attempts.length > 0) {
+      try {
+        fetched = await fetchAll(attempts);
+      } catch (error) {
+        // Asking beforehand would cost every clone of a branch a round trip, for a format that is rare.
+        const objectFormat = formatThatRemoteHas(error);
+        if (objectFormat === null) throw error;
+        await makeAgain(objectFormat);
+        fetched = await fetchAll(attempts);
+      }
+    }
     const configured = fetched?.attempt.configuredRefspec ?? '+refs/heads/*:refs/remotes/origin/*';
     appendToConfig(join(dirs.commonDir, 'config'), 'remote', 'origin', [['fetch', configured]]);
     if (fetched === null) {
@@ -187,6 +227,11 @@ export async function cloneByGit(
   }
 }
 
+interface Fetched {
+  readonly attempt: CloneAttempt;
+  readonly outcome: FetchOutcome;
+}
+
 /** Fetches by the first way that the remote can serve. */
 async function fetchFirst(
   request: CloneRequest,
@@ -194,7 +239,7 @@ async function fetchFirst(
   attempts: readonly CloneAttempt[],
   ports: EnginePorts,
   env: Readonly<Record<string, string>> | undefined,
-): Promise<{ readonly attempt: CloneAttempt; readonly outcome: FetchOutcome }> {
+): Promise<Fetched> {
   let failure: unknown;
   for (const attempt of attempts) {
     try {

@@ -4,6 +4,7 @@
  */
 import { CheckoutError, type ErrorCode } from '../errors.ts';
 import { displayBytes } from '../bytes.ts';
+import { type ObjectFormat, SHA1, SHA256 } from '../oid.ts';
 
 /** Lines that say that it failed, not why; another line says why. */
 const SAYS_NOTHING =
@@ -49,6 +50,13 @@ export function fetchError(
     lines.at(-1) ??
     `git ended with status ${exitCode}`;
   return new CheckoutError('fetch-failed', `${what} failed: ${show(line, redact)}`);
+}
+
+/** The remote's object format when a fetch failed because the repository has the other one; null for any other failure. */
+export function formatThatRemoteHas(error: unknown): ObjectFormat | null {
+  if (!(error instanceof CheckoutError) || error.code !== 'fetch-failed') return null;
+  const name = / mismatched algorithms: client sha\d+; server (sha\d+)$/.exec(error.message)?.[1];
+  return [SHA1, SHA256].find((format) => format.name === name) ?? null;
 }
 
 function show(line: string, redact: (text: string) => string): string {

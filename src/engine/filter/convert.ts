@@ -10,18 +10,16 @@ import type { Conversion } from './conversion.ts';
 import { expandInCore, IdentStream } from './ident.ts';
 import { autoLineFeeds, bareLineFeeds, copyWithCrlf, Measure, MemoryWriter, PieceWriter } from './sinks.ts';
 
-/** Stands in for an object id where only lengths count. */
-const ANY_OID = new Uint8Array(20);
-
 /**
- * Size in bytes of what `content[0, length)` is converted to, or -1 when it stays as it is.
+ * Size in bytes of what `content[0, length)` is converted to, or -1 when it stays as it is. `oid` is as in `convertInto`; only
+ * its length counts.
  */
-export function convertedSize(conversion: Conversion, content: Bytes, length: number): number {
+export function convertedSize(conversion: Conversion, content: Bytes, length: number, oid: Bytes): number {
   if (conversion.kind === 'none' || length === 0) return -1;
   refuseGit(conversion);
   if (conversion.ident && mayHaveKeyword(content, length)) {
     const measure = new Measure();
-    const changed = pushIdent(conversion, content, length, ANY_OID, 0, measure);
+    const changed = pushIdent(conversion, content, length, oid, measure);
     const added = addedByEol(conversion, measure);
     return changed || added > 0 ? measure.length + added : -1;
   }
@@ -33,17 +31,10 @@ export function convertedSize(conversion: Conversion, content: Bytes, length: nu
  * Writes the converted form of `content[0, length)` to `out` and returns its size, which is the one that `convertedSize`
  * gave; `out` must have room for it. Not for content of which `convertedSize` said that it stays as it is.
  *
- * `oid[oidOffset, +20)` is what ident shows: the blob's id. In the in-core kind git shows the id of the actual bytes,
+ * `oid` is what ident shows, raw and whole: the blob's id. It may be empty where the conversion has no ident. In the in-core kind git shows the id of the actual bytes,
  * which is another one where a replace ref stands in for the blob.
  */
-export function convertInto(
-  conversion: Conversion,
-  content: Bytes,
-  length: number,
-  oid: Bytes,
-  oidOffset: number,
-  out: Bytes,
-): number {
+export function convertInto(conversion: Conversion, content: Bytes, length: number, oid: Bytes, out: Bytes): number {
   refuseGit(conversion);
   if (!conversion.ident || !mayHaveKeyword(content, length)) {
     if (conversion.crlf !== 'none') return copyWithCrlf(content, 0, length, 0, out, 0);
@@ -53,11 +44,11 @@ export function convertInto(
   let crlf = conversion.crlf === 'text';
   if (conversion.crlf === 'auto') {
     const measure = new Measure();
-    pushIdent(conversion, content, length, ANY_OID, 0, measure);
+    pushIdent(conversion, content, length, oid, measure);
     crlf = addedByEol(conversion, measure) > 0;
   }
   const writer = new MemoryWriter(out, crlf);
-  pushIdent(conversion, content, length, oid, oidOffset, writer);
+  pushIdent(conversion, content, length, oid, writer);
   return writer.length;
 }
 
@@ -75,20 +66,15 @@ export interface StreamConverter {
 }
 
 /**
- * A converter for one blob. `oid[oidOffset, +20)` is the blob's id. `identLimit` bounds what ident may hold, by default
+ * A converter for one blob. `oid` is the blob's id, raw and whole; it may be empty where the conversion has no ident. `identLimit` bounds what ident may hold, by default
  * 16 MiB.
  */
-export function createStreamConverter(
-  conversion: Conversion,
-  oid: Bytes,
-  oidOffset: number,
-  identLimit?: number,
-): StreamConverter {
+export function createStreamConverter(conversion: Conversion, oid: Bytes, identLimit?: number): StreamConverter {
   if (conversion.kind === 'none') return { push: (piece, write) => write(piece), end: () => undefined };
   if (conversion.kind !== 'stream') throw bug(`content of the ${conversion.kind} kind cannot be converted in pieces`);
   const crlf = conversion.crlf === 'text';
   const writer = new PieceWriter(crlf);
-  const ident = conversion.ident ? new IdentStream(writer, oid, oidOffset, drainSize(conversion), identLimit) : null;
+  const ident = conversion.ident ? new IdentStream(writer, oid, drainSize(conversion), identLimit) : null;
   const first = ident ?? writer;
   return {
     push(piece, write): void {
@@ -122,11 +108,10 @@ function pushIdent(
   content: Bytes,
   length: number,
   oid: Bytes,
-  oidOffset: number,
   sink: Measure | MemoryWriter,
 ): boolean {
-  if (conversion.kind === 'in-core') return expandInCore(content, length, oid, oidOffset, sink) > 0;
-  const stream = new IdentStream(sink, oid, oidOffset, drainSize(conversion), Infinity);
+  if (conversion.kind === 'in-core') return expandInCore(content, length, oid, sink) > 0;
+  const stream = new IdentStream(sink, oid, drainSize(conversion), Infinity);
   stream.push(content, 0, length);
   stream.end();
   return stream.changed;

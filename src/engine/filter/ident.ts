@@ -17,15 +17,15 @@ const LETTER_I = 0x49;
 const LETTER_D = 0x64;
 
 /** `Id: <hex> $`, what follows the opening dollar of an expanded keyword. */
-function expansion(oid: Bytes, oidOffset: number): Bytes {
-  return Buffer.from(`Id: ${oidToHex(oid, oidOffset)} $`, 'latin1');
+function expansion(oid: Bytes): Bytes {
+  return Buffer.from(`Id: ${oidToHex(oid, 0, oid.length)} $`, 'latin1');
 }
 
 /**
  * Pushes `content[0, length)` with its keywords expanded, as git does with content in memory. Returns how many were
  * expanded.
  */
-export function expandInCore(content: Bytes, length: number, oid: Bytes, oidOffset: number, sink: Sink): number {
+export function expandInCore(content: Bytes, length: number, oid: Bytes, sink: Sink): number {
   const bytes = bufferOver(content, 0, length);
   let count = 0;
   let expanded: Bytes | null = null;
@@ -52,7 +52,7 @@ export function expandInCore(content: Bytes, length: number, oid: Bytes, oidOffs
     } else {
       continue;
     }
-    expanded ??= expansion(oid, oidOffset);
+    expanded ??= expansion(oid);
     sink.push(bytes, from, at);
     sink.push(expanded, 0, expanded.length);
     count++;
@@ -112,9 +112,9 @@ export class IdentStream {
    * `drainSize` is the size of the buffer that git drains this filter into: 1024 when another filter follows, else 16384.
    * It shows in a bug at the end of content. `limit` bounds what is held.
    */
-  constructor(sink: Sink, oid: Bytes, oidOffset: number, drainSize: 1024 | 16384, limit = HELD_LIMIT) {
+  constructor(sink: Sink, oid: Bytes, drainSize: 1024 | 16384, limit = HELD_LIMIT) {
     this.#sink = sink;
-    this.#expanded = expansion(oid, oidOffset);
+    this.#expanded = expansion(oid);
     this.#drainSize = drainSize;
     this.#limit = limit;
   }

@@ -8,6 +8,7 @@ import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { displayBytes } from '../bytes.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { configArgs, locationArgs, type RepositoryLocation } from '../config/git-options.ts';
+import { SHA1, SHA256, type ObjectFormat } from '../oid.ts';
 import type { GitProcess } from '../settings.ts';
 
 /** A repository with a working tree. All paths are absolute. */
@@ -24,7 +25,7 @@ export interface Repository {
   readonly attributesPath: string;
   /** The sparse-checkout pattern file, which need not exist. */
   readonly sparsePath: string;
-  readonly objectFormat: 'sha1' | 'sha256';
+  readonly objectFormat: ObjectFormat;
   readonly refFormat: 'files' | 'reftable';
   readonly shallow: boolean;
   /** Options that make git see this very repository and configuration; they go before the command's name. */
@@ -160,7 +161,7 @@ export async function openRepository(
     sparsePath: path(9),
     workTree,
     shallow: lines[1]!.toString() === 'true',
-    objectFormat: lines[2]!.toString() === 'sha256' ? 'sha256' : 'sha1',
+    objectFormat: lines[2]!.toString() === SHA256.name ? SHA256 : SHA1,
     refFormat: lines[3]!.toString() === 'reftable' ? 'reftable' : 'files',
     gitOptions: [`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...configArgs(location.config ?? [])],
   };

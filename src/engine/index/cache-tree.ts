@@ -4,13 +4,14 @@
  */
 import type { Bytes } from '../bytes.ts';
 import { bug } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
+import type { ObjectFormat } from '../oid.ts';
 
 /** `entryCount` of a directory whose tree is not known; it has no object id, and its parents must be unknown too. */
 export const UNKNOWN_TREE = 0xffff_ffff;
 
 /** Directories as flat tables in pre-order: number 0 is the root, and a directory comes before what it contains. */
 export interface CacheTreeDirectories {
+  readonly format: ObjectFormat;
   readonly count: number;
   /** Number of the parent; -1 for the root. */
   readonly parent: Int32Array;
@@ -19,7 +20,7 @@ export interface CacheTreeDirectories {
   readonly nameEnd: Uint32Array;
   /** Index entries below the directory, at any depth; or UNKNOWN_TREE. */
   readonly entryCount: Uint32Array;
-  /** 20 bytes each. */
+  /** `format.oidBytes` each. */
   readonly oids: Bytes;
 }
 
@@ -29,12 +30,13 @@ export interface CacheTreeDirectories {
  */
 export function serializeCacheTree(directories: CacheTreeDirectories, pathBytes: Bytes): Bytes {
   const { count, parent, nameStart, nameEnd, entryCount, oids } = directories;
+  const { oidBytes } = directories.format;
   if (count === 0) return new Uint8Array(0);
   const { childStart, children } = childrenInGitOrder(directories, pathBytes);
 
   // Bound: name, NUL, two decimal numbers of at most 10 digits, space, newline, id.
   let bound = 0;
-  for (let i = 0; i < count; i++) bound += nameEnd[i]! - nameStart[i]! + 23 + OID_BYTES;
+  for (let i = 0; i < count; i++) bound += nameEnd[i]! - nameStart[i]! + 23 + oidBytes;
   const out = new Uint8Array(bound);
   let at = 0;
   const putDecimal = (value: number): void => {
@@ -56,7 +58,7 @@ export function serializeCacheTree(directories: CacheTreeDirectories, pathBytes:
     putDecimal(childStart[directory + 1]! - childStart[directory]!);
     out[at++] = 0x0a;
     if (entries !== UNKNOWN_TREE) {
-      for (let i = directory * OID_BYTES; i < (directory + 1) * OID_BYTES; i++) out[at++] = oids[i]!;
+      for (let i = directory * oidBytes; i < (directory + 1) * oidBytes; i++) out[at++] = oids[i]!;
     }
     for (let i = childStart[directory + 1]! - 1; i >= childStart[directory]!; i--) stack[depth++] = children[i]!;
     written++;

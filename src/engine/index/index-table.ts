@@ -3,6 +3,7 @@
  * comparable row by row with the manifest's tables. Field layout: git's Documentation/gitformat-index.
  */
 import type { Bytes } from '../bytes.ts';
+import type { ObjectFormat } from '../oid.ts';
 
 /** Stat words per entry, in the order of the file. */
 export const STAT_WORDS = 10;
@@ -39,12 +40,14 @@ export const MODE = {
 
 /** What an index file is written from. Entries are in git's order: bytes of the path, then stage; no duplicates. */
 export interface IndexEntries {
+  /** Of the ids, and of the hash at the file's end. */
+  readonly format: ObjectFormat;
   readonly count: number;
   /** All paths one after another, without separators. May lie in shared memory, as may the others. */
   readonly pathBytes: Bytes;
   /** count + 1 offsets: path i is pathBytes[pathOffsets[i], pathOffsets[i + 1]). */
   readonly pathOffsets: Uint32Array;
-  /** 20 bytes each. */
+  /** `format.oidBytes` each. */
   readonly oids: Bytes;
   /** 0o100644, 0o100755, 0o120000, 0o160000, or 0o040000 for a directory of a sparse index. */
   readonly modes: Uint32Array;

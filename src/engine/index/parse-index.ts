@@ -9,21 +9,20 @@ import { bufferOver } from '../bytes.ts';
 import type { Bytes } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { invalidComponent } from '../object/path-validity.ts';
-import { OID_BYTES } from '../oid.ts';
+import type { ObjectFormat } from '../oid.ts';
 import { EXTENDED_FLAG, FLAG, FLAG_STAGE_SHIFT, MODE, STAT, STAT_WORDS } from './index-table.ts';
 import type { IndexExtension, IndexTable } from './index-table.ts';
 
 const HEADER_BYTES = 12;
 const STAT_BYTES = 4 * STAT_WORDS;
-const FLAGS_AT = STAT_BYTES + OID_BYTES;
-/** Least size of an entry in every version: stat, id, flags and 2 bytes that end or pad the name. */
-const LEAST_ENTRY_BYTES = FLAGS_AT + 4;
+/** Beside its id an entry has, in every version, at least: stat, flags and 2 bytes that end or pad the name. */
+const LEAST_BESIDE_OID_BYTES = STAT_BYTES + 4;
 const NAME_LENGTH_MASK = 0xfff;
 /**
  * Version 4 shares prefixes, so a small file can stand for very long names. No path that a system opens is longer than
- * PATH_MAX (4096 on Linux), and an entry has at least 64 bytes: an honest file unfolds to at most 64 times its size.
+ * PATH_MAX (4096 on Linux), and an entry has at least 64 bytes (76 with SHA-256): an honest file unfolds to at most 64 times its size.
  */
-const MOST_UNFOLDING = 4096 / LEAST_ENTRY_BYTES;
+const MOST_UNFOLDING = 4096 / (LEAST_BESIDE_OID_BYTES + 20);
 /** git knows nine extensions. */
 const MOST_EXTENSIONS = 64;
 /** Node reads at most this much at once, and Uint32Array offsets must hold the paths. */
@@ -39,15 +38,15 @@ export interface IndexTime {
 }
 
 /**
- * Parses a whole index file with its 20-byte trailer (the trailer itself is checked by `readIndex`). `displayPath` names
- * the file in errors. Extensions are handed over unread: whether 'link' (split index) or 'sdir' (sparse index) are
+ * Parses a whole index file with its trailer (the trailer itself is checked by `readIndex`). Nothing in the file names the
+ * `format` of its ids: the repository's is what it must have. `displayPath` names the file in errors. Extensions are handed over unread: whether 'link' (split index) or 'sdir' (sparse index) are
  * supported is the caller's decision. With 'link' the entries are only the difference to a shared index: some have
  * empty paths, and their order says nothing.
  *
  * @throws CheckoutError index-corrupt
  */
-export function parseIndex(bytes: Bytes, displayPath: string, time?: IndexTime): IndexTable {
-  const reader = new IndexReader(bytes, displayPath);
+export function parseIndex(bytes: Bytes, displayPath: string, format: ObjectFormat, time?: IndexTime): IndexTable {
+  const reader = new IndexReader(bytes, displayPath, format);
   return reader.read(time ?? { mtimeSeconds: 0, mtimeNanoseconds: 0 });
 }
 
@@ -57,7 +56,7 @@ export function parseIndex(bytes: Bytes, displayPath: string, time?: IndexTime):
  *
  * @throws CheckoutError index-corrupt, io
  */
-export function readIndex(path: string): IndexTable | null {
+export function readIndex(path: string, format: ObjectFormat): IndexTable | null {
   let bytes: Buffer;
   let time: IndexTime;
   try {
@@ -77,11 +76,11 @@ export function readIndex(path: string): IndexTable | null {
     if (errnoOf(error) === 'ENOENT') return null;
     throw ioError('read the index', path, error);
   }
-  const table = parseIndex(bytes, path, time);
-  const end = bytes.length - OID_BYTES;
+  const table = parseIndex(bytes, path, format, time);
+  const end = bytes.length - format.oidBytes;
   const trailer = bytes.subarray(end);
   if (trailer.some((byte) => byte !== 0)) {
-    const digest = createHash('sha1').update(bytes.subarray(0, end)).digest();
+    const digest = createHash(format.name).update(bytes.subarray(0, end)).digest();
     if (!digest.equals(trailer)) throw corrupt(path, 'its checksum does not match');
   }
   return table;
@@ -107,6 +106,10 @@ class IndexReader {
   private readonly bytes: Buffer;
   private readonly view: DataView;
   private readonly displayPath: string;
+  private readonly format: ObjectFormat;
+  /** Where the flags are in an entry, and the least size of one. */
+  private readonly flagsAt: number;
+  private readonly leastEntryBytes: number;
   /** Where the trailer begins. */
   private readonly end: number;
   private version: 2 | 3 | 4 = 2;
@@ -119,22 +122,26 @@ class IndexReader {
   private suffixLength = 0;
   private next = 0;
 
-  constructor(bytes: Bytes, displayPath: string) {
+  constructor(bytes: Bytes, displayPath: string, format: ObjectFormat) {
     this.bytes = bufferOver(bytes);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.displayPath = displayPath;
-    this.end = bytes.length - OID_BYTES;
+    this.format = format;
+    this.flagsAt = STAT_BYTES + format.oidBytes;
+    this.leastEntryBytes = LEAST_BESIDE_OID_BYTES + format.oidBytes;
+    this.end = bytes.length - format.oidBytes;
   }
 
   read(time: IndexTime): IndexTable {
     this.readHeader();
-    const { count, bytes, view } = this;
+    const { count, bytes, view, format, flagsAt } = this;
+    const { oidBytes } = format;
     const pathOffsets = new Uint32Array(count + 1);
     const extensionsAt = this.measure(pathOffsets);
     const extensions = this.readExtensions(extensionsAt);
 
     const pathBytes = new Uint8Array(pathOffsets[count]!);
-    const oids = new Uint8Array(count * OID_BYTES);
+    const oids = new Uint8Array(count * oidBytes);
     const modes = new Uint32Array(count);
     const stats = new Uint32Array(count * STAT_WORDS);
     const flags = new Uint16Array(count);
@@ -149,13 +156,14 @@ class IndexReader {
       const to = start + shared;
       for (let b = 0; b < this.suffixLength; b++) pathBytes[to + b] = bytes[name + b]!;
       for (let word = 0; word < STAT_WORDS; word++) stats[i * STAT_WORDS + word] = view.getUint32(at + 4 * word);
-      for (let b = 0; b < OID_BYTES; b++) oids[i * OID_BYTES + b] = bytes[at + STAT_BYTES + b]!;
+      for (let b = 0; b < oidBytes; b++) oids[i * oidBytes + b] = bytes[at + STAT_BYTES + b]!;
       modes[i] = this.checkMode(view.getUint32(at + 4 * STAT.mode), i);
-      flags[i] = view.getUint16(at + FLAGS_AT) & ~NAME_LENGTH_MASK;
+      flags[i] = view.getUint16(at + flagsAt) & ~NAME_LENGTH_MASK;
       extendedFlags[i] = this.extendedFlags;
       at = this.next;
     }
     const table: IndexTable = {
+      format,
       version: this.version,
       count,
       pathBytes,
@@ -174,13 +182,13 @@ class IndexReader {
 
   private readHeader(): void {
     const { bytes, view } = this;
-    if (bytes.length < HEADER_BYTES + OID_BYTES) throw this.error(`it has only ${bytes.length} bytes`);
+    if (bytes.length < HEADER_BYTES + this.format.oidBytes) throw this.error(`it has only ${bytes.length} bytes`);
     if (bytes.toString('latin1', 0, 4) !== 'DIRC') throw this.error('it has no index header');
     const version = view.getUint32(4);
     if (version !== 2 && version !== 3 && version !== 4) throw this.error(`version ${version} is unknown`);
     this.version = version;
     this.count = view.getUint32(8);
-    if (this.count * LEAST_ENTRY_BYTES > this.end - HEADER_BYTES) {
+    if (this.count * this.leastEntryBytes > this.end - HEADER_BYTES) {
       throw this.error(`${this.count} entries do not fit its ${bytes.length} bytes`);
     }
   }
@@ -204,10 +212,10 @@ class IndexReader {
 
   /** Finds the parts of entry `i` at `at`; `previousLength` is the length of the path before it. */
   private locate(at: number, i: number, previousLength: number): void {
-    const { bytes, view, end, version } = this;
-    if (at + LEAST_ENTRY_BYTES > end) throw this.error(`it ends within entry ${i}`);
-    const flags = view.getUint16(at + FLAGS_AT);
-    let nameAt = at + FLAGS_AT + 2;
+    const { bytes, view, end, version, flagsAt } = this;
+    if (at + this.leastEntryBytes > end) throw this.error(`it ends within entry ${i}`);
+    const flags = view.getUint16(at + flagsAt);
+    let nameAt = at + flagsAt + 2;
     this.extendedFlags = 0;
     if ((flags & FLAG.extended) !== 0) {
       this.extendedFlags = view.getUint16(nameAt);

@@ -9,27 +9,27 @@
 import { createHash } from 'node:crypto';
 import type { Bytes } from '../bytes.ts';
 import { bug } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
+import type { ObjectFormat } from '../oid.ts';
 import { FLAG, STAT, STAT_WORDS } from './index-table.ts';
 import type { IndexEntries } from './index-table.ts';
 
 const HEADER_BYTES = 12;
 const STAT_BYTES = 4 * STAT_WORDS;
 const OID_AT = STAT_BYTES;
-const FLAGS_AT = OID_AT + OID_BYTES;
 const MODE_AT = 4 * STAT.mode;
 /** The length of a name that does not fit the 12 bits of the flags. */
 const LONG_NAME = 0xfff;
 
 /** Size of an entry: padded with 1 to 8 NULs to a multiple of 8. */
-function entryBytes(nameLength: number, extended: boolean): number {
-  return (FLAGS_AT + (extended ? 4 : 2) + nameLength + 8) & ~7;
+function entryBytes(flagsAt: number, nameLength: number, extended: boolean): number {
+  return (flagsAt + (extended ? 4 : 2) + nameLength + 8) & ~7;
 }
 
 /** An index file that lacks only its stat words and its hash. */
 export class IndexSkeleton {
   private readonly file: Buffer;
   private readonly count: number;
+  private readonly format: ObjectFormat;
   /** Where each entry starts in the file. */
   private readonly entryOffsets: Uint32Array;
   private finished = false;
@@ -39,11 +39,14 @@ export class IndexSkeleton {
    * copies: the tables may change afterwards.
    */
   constructor(entries: IndexEntries, cacheTree: Bytes | null) {
-    const { count, pathBytes, pathOffsets, oids, modes } = entries;
-    if (pathOffsets.length <= count || oids.length < count * OID_BYTES || modes.length < count) {
+    const { count, pathBytes, pathOffsets, oids, modes, format } = entries;
+    const { oidBytes } = format;
+    const flagsAt = OID_AT + oidBytes;
+    if (pathOffsets.length <= count || oids.length < count * oidBytes || modes.length < count) {
       throw bug('index tables are shorter than their count');
     }
     this.count = count;
+    this.format = format;
     this.entryOffsets = new Uint32Array(count);
     const extendedFlags = entries.extendedFlags;
     let size = HEADER_BYTES;
@@ -52,11 +55,11 @@ export class IndexSkeleton {
       const extended = extendedFlags !== undefined && extendedFlags[i] !== 0;
       if (extended) version = 3;
       this.entryOffsets[i] = size;
-      size += entryBytes(pathOffsets[i + 1]! - pathOffsets[i]!, extended);
+      size += entryBytes(flagsAt, pathOffsets[i + 1]! - pathOffsets[i]!, extended);
     }
     const extensionsAt = size;
     if (cacheTree !== null) size += 8 + cacheTree.length;
-    size += OID_BYTES;
+    size += oidBytes;
     if (size > 0xffff_ffff) throw bug('an index beyond 4 GiB');
 
     // Zeroed memory: padding, and the stat words of entries that end up without.
@@ -68,15 +71,15 @@ export class IndexSkeleton {
     for (let i = 0; i < count; i++) {
       const at = this.entryOffsets[i]!;
       view.setUint32(at + MODE_AT, modes[i]!);
-      const oidAt = i * OID_BYTES;
-      for (let b = 0; b < OID_BYTES; b++) file[at + OID_AT + b] = oids[oidAt + b]!;
+      const oidAt = i * oidBytes;
+      for (let b = 0; b < oidBytes; b++) file[at + OID_AT + b] = oids[oidAt + b]!;
       const nameStart = pathOffsets[i]!;
       const nameEnd = pathOffsets[i + 1]!;
       const kept = entries.flags === undefined ? 0 : entries.flags[i]! & (FLAG.assumeValid | FLAG.stage);
       const more = extendedFlags === undefined ? 0 : extendedFlags[i]!;
       const flags = kept | (more === 0 ? 0 : FLAG.extended) | Math.min(nameEnd - nameStart, LONG_NAME);
-      view.setUint16(at + FLAGS_AT, flags);
-      let nameAt = at + FLAGS_AT + 2;
+      view.setUint16(at + flagsAt, flags);
+      let nameAt = at + flagsAt + 2;
       if (more !== 0) {
         view.setUint16(nameAt, more);
         nameAt += 2;
@@ -98,7 +101,7 @@ export class IndexSkeleton {
    * further entries assume-valid. Call once: the buffer is handed over.
    */
   finish(stats: Uint32Array, flags?: Uint16Array): Buffer {
-    const { file, count, entryOffsets } = this;
+    const { file, count, entryOffsets, format } = this;
     if (this.finished) throw bug('an index skeleton is finished twice');
     if (stats.length < count * STAT_WORDS) throw bug('stat table is shorter than the index');
     this.finished = true;
@@ -109,10 +112,11 @@ export class IndexSkeleton {
       for (let word = 0; word < STAT_WORDS; word++) {
         if (word !== STAT.mode) view.setUint32(at + 4 * word, stats[from + word]!);
       }
-      if (flags !== undefined && (flags[i]! & FLAG.assumeValid) !== 0) file[at + FLAGS_AT]! |= FLAG.assumeValid >>> 8;
+      if (flags !== undefined && (flags[i]! & FLAG.assumeValid) !== 0)
+        file[at + OID_AT + format.oidBytes]! |= FLAG.assumeValid >>> 8;
     }
-    const end = file.length - OID_BYTES;
-    file.set(createHash('sha1').update(file.subarray(0, end)).digest(), end);
+    const end = file.length - format.oidBytes;
+    file.set(createHash(format.name).update(file.subarray(0, end)).digest(), end);
     return file;
   }
 }

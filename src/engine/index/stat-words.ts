@@ -5,16 +5,16 @@
 import type { BigIntStats } from 'node:fs';
 import type { Bytes } from '../bytes.ts';
 import { bug } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
+import { oidEquals, oidFromHex, type ObjectFormat } from '../oid.ts';
 import { MODE, STAT, STAT_WORDS } from './index-table.ts';
 
 const NANOSECONDS = 1_000_000_000n;
 
-/** SHA-1 of the empty blob: e69de29bb2d1d6434b8b29ae775ad8c2e48c5391. */
-const EMPTY_BLOB = Uint8Array.from([
-  0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6, 0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a, 0xd8, 0xc2, 0xe4, 0x8c, 0x53,
-  0x91,
-]);
+/** Id of the empty blob: the hash of "blob 0" and a NUL. */
+const EMPTY_BLOB = {
+  sha1: oidFromHex('e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'),
+  sha256: oidFromHex('473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813'),
+};
 
 /** Low 32 bits. Only values beyond 2^53 (64-bit inode numbers) take the slow way. */
 function lowWord(value: bigint): number {
@@ -123,9 +123,8 @@ export function matchStat(
 }
 
 /** Whether the id at `offset` is that of the empty blob. */
-export function isEmptyBlob(oids: Bytes, offset: number): boolean {
-  for (let i = 0; i < OID_BYTES; i++) if (oids[offset + i] !== EMPTY_BLOB[i]) return false;
-  return true;
+export function isEmptyBlob(oids: Bytes, offset: number, format: ObjectFormat): boolean {
+  return oidEquals(oids, offset, EMPTY_BLOB[format.name], 0, format.oidBytes);
 }
 
 /**

@@ -3,16 +3,23 @@
  */
 import type { Bytes } from '../bytes.ts';
 import { bufferOver } from '../bytes.ts';
-import { oidFromHex } from '../oid.ts';
+import { oidFromHex, type ObjectFormat } from '../oid.ts';
 
 /** The tree of a commit object, or null when its first line is not "tree <id>". */
-export function commitTree(bytes: Bytes): Bytes | null {
-  const match = /^tree ([0-9a-f]{40})\n/.exec(bufferOver(bytes, 0, Math.min(bytes.length, 46)).toString('latin1'));
-  return match?.[1] === undefined ? null : oidFromHex(match[1]);
+export function commitTree(bytes: Bytes, format: ObjectFormat): Bytes | null {
+  return idOfFirstLine(bytes, 'tree ', format);
 }
 
 /** The object that a tag object names, or null when it is not well-formed. */
-export function tagTarget(bytes: Bytes): Bytes | null {
-  const match = /^object ([0-9a-f]{40})\n/.exec(bufferOver(bytes, 0, Math.min(bytes.length, 48)).toString('latin1'));
-  return match?.[1] === undefined ? null : oidFromHex(match[1]);
+export function tagTarget(bytes: Bytes, format: ObjectFormat): Bytes | null {
+  return idOfFirstLine(bytes, 'object ', format);
+}
+
+/** The id in a first line of exactly KEY, an id in small digits, and a line feed. */
+function idOfFirstLine(bytes: Bytes, key: string, format: ObjectFormat): Bytes | null {
+  const end = key.length + 2 * format.oidBytes;
+  if (bytes.length <= end || bytes[end] !== 0x0a) return null;
+  const line = bufferOver(bytes, 0, end).toString('latin1');
+  const hex = line.slice(key.length);
+  return line.startsWith(key) && /^[0-9a-f]+$/.test(hex) ? oidFromHex(hex) : null;
 }

@@ -3,7 +3,6 @@
  * time, without an object for each.
  */
 import type { Bytes } from '../bytes.ts';
-import { OID_BYTES } from '../oid.ts';
 
 /** Modes as git writes them into an index; a tree entry is brought to one of these by its type bits. */
 export const MODE_FILE = 0o100644;
@@ -41,9 +40,12 @@ export class TreeCursor {
   /** The id starts at bytes[oidAt]. */
   oidAt = 0;
   #at = 0;
+  readonly #oidBytes: number;
 
-  constructor(bytes: Bytes) {
+  /** @param oidBytes length of the ids (ObjectFormat.oidBytes) */
+  constructor(bytes: Bytes, oidBytes: number) {
     this.bytes = bytes;
+    this.#oidBytes = oidBytes;
   }
 
   /** Goes back to the first entry. */
@@ -72,13 +74,13 @@ export class TreeCursor {
     if (at - modeStart < 2) return -1;
     const nameStart = at;
     while (at < end && bytes[at] !== 0) at++;
-    if (at === nameStart || at + 1 + OID_BYTES > end) return -1;
+    if (at === nameStart || at + 1 + this.#oidBytes > end) return -1;
     this.mode = canonicalMode(mode);
     this.isModeCanonical = mode === this.mode && nameStart - 1 - modeStart === (mode === MODE_TREE ? 5 : 6);
     this.nameStart = nameStart;
     this.nameEnd = at;
     this.oidAt = at + 1;
-    this.#at = at + 1 + OID_BYTES;
+    this.#at = at + 1 + this.#oidBytes;
     return 1;
   }
 }

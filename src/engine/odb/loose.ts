@@ -10,7 +10,7 @@ import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { BLOB, COMMIT, TAG, TREE } from '../pack/entry.ts';
 import { Inflater } from '../pack/inflate.ts';
 import { MAX_INFLATE_RATIO, SCRATCH_BYTES } from '../pack/pack-reader.ts';
-import { oidToHex } from '../oid.ts';
+import { oidToHex, type ObjectFormat } from '../oid.ts';
 
 /** Read in pieces of this size. */
 const INPUT_BYTES = 64 << 10;
@@ -35,6 +35,7 @@ export class LooseReader {
   readBytes = 0;
   streamBytes = 0;
   readonly #inflater: Inflater;
+  readonly #oidBytes: number;
   readonly #input = new Uint8Array(INPUT_BYTES);
   #piece: Uint8Array | null = null;
   #scratch: Uint8Array | null = null;
@@ -51,7 +52,8 @@ export class LooseReader {
   #headStart = 0;
   #headEnd = 0;
 
-  constructor(inflater: Inflater = new Inflater()) {
+  constructor(format: ObjectFormat, inflater: Inflater = new Inflater()) {
+    this.#oidBytes = format.oidBytes;
     this.#inflater = inflater;
   }
 
@@ -67,7 +69,7 @@ export class LooseReader {
    */
   open(objectDirectory: string, oid: Bytes, oidAt: number): boolean {
     this.finish();
-    this.#path = loosePath(objectDirectory, oidToHex(oid, oidAt));
+    this.#path = loosePath(objectDirectory, oidToHex(oid, oidAt, this.#oidBytes));
     try {
       this.#fd = openSync(this.#path, 'r');
     } catch (error) {

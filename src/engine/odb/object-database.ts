@@ -6,7 +6,7 @@ import { closeSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bytes } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
-import { oidToHex } from '../oid.ts';
+import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { openPack, type PackFile } from '../pack/pack-file.ts';
 import { PackIndex } from '../pack/pack-index.ts';
 import { LOOSE, ObjectReader } from './object-reader.ts';
@@ -32,14 +32,16 @@ export class ObjectDatabase {
   pack = 0;
   offset = 0;
   readonly directories: readonly string[];
+  readonly format: ObjectFormat;
   readonly #packs: PackFile[] = [];
   readonly #byUse: OpenPack[] = [];
   readonly #indexes: PackIndex[] = [];
   readonly #loose: boolean;
   #reader: ObjectReader | null = null;
 
-  private constructor(directories: readonly string[], packs: OpenPack[], loose: boolean) {
+  private constructor(directories: readonly string[], format: ObjectFormat, packs: OpenPack[], loose: boolean) {
     this.directories = directories;
+    this.format = format;
     this.#loose = loose;
     for (const pack of packs) {
       this.#packs.push(pack.file);
@@ -53,7 +55,7 @@ export class ObjectDatabase {
    * objects may be elsewhere.
    * @throws CheckoutError unsupported for more packs than can be numbered, io
    */
-  static open(directories: readonly string[], warn: (line: string) => void): ObjectDatabase {
+  static open(directories: readonly string[], format: ObjectFormat, warn: (line: string) => void): ObjectDatabase {
     const packs: OpenPack[] = [];
     const names = new Set<string>();
     let loose = false;
@@ -68,7 +70,7 @@ export class ObjectDatabase {
             throw new CheckoutError('unsupported', `the repository has more than ${MAX_PACKS} packs`);
           }
           try {
-            const index = PackIndex.open(`${base}.idx`);
+            const index = PackIndex.open(`${base}.idx`, format);
             try {
               packs.push({ file: openPack(`${base}.pack`, `${base}.idx`, index), index, number: packs.length });
               names.add(name);
@@ -90,7 +92,7 @@ export class ObjectDatabase {
       }
       throw error;
     }
-    return new ObjectDatabase(directories, packs, loose);
+    return new ObjectDatabase(directories, format, packs, loose);
   }
 
   /** The open packs, for workers. */
@@ -135,7 +137,7 @@ export class ObjectDatabase {
 
   /** The main thread's reader. */
   get reader(): ObjectReader {
-    return (this.#reader ??= new ObjectReader(this.#packs, this.directories));
+    return (this.#reader ??= new ObjectReader(this.#packs, this.directories, this.format));
   }
 
   /**
@@ -144,7 +146,7 @@ export class ObjectDatabase {
    * @throws CheckoutError object-missing, object-corrupt, memory
    */
   read(oid: Bytes, oidAt = 0): Bytes {
-    if (!this.find(oid, oidAt)) throw missing(oid, oidAt);
+    if (!this.find(oid, oidAt)) throw missing(oid, oidAt, this.format);
     const { reader } = this;
     // What was read before is not valid any more; a large one would stay in memory until somebody finishes it.
     reader.finish();
@@ -153,7 +155,7 @@ export class ObjectDatabase {
     if (small !== null) return small;
     reader.measure();
     if (reader.readBytes > MOST_WHOLE_BYTES) {
-      const hex = oidToHex(oid, oidAt);
+      const hex = oidToHex(oid, oidAt, this.format.oidBytes);
       throw new CheckoutError('memory', `object ${hex} takes ${reader.readBytes} bytes, more than are read whole`, {
         oid: hex,
       });
@@ -171,8 +173,8 @@ function closeQuietly(close: () => void): void {
   }
 }
 
-export function missing(oid: Bytes, oidAt: number): CheckoutError {
-  const hex = oidToHex(oid, oidAt);
+export function missing(oid: Bytes, oidAt: number, format: ObjectFormat): CheckoutError {
+  const hex = oidToHex(oid, oidAt, format.oidBytes);
   return new CheckoutError('object-missing', `object ${hex} is missing`, { oid: hex });
 }
 

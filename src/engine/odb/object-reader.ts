@@ -3,7 +3,7 @@
  */
 import type { Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
-import { oidToHex } from '../oid.ts';
+import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { Inflater } from '../pack/inflate.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import { PackReader } from '../pack/pack-reader.ts';
@@ -23,13 +23,20 @@ export class ObjectReader {
   isPlain = false;
   readonly #packs: PackReader;
   readonly #directories: readonly string[];
+  readonly #format: ObjectFormat;
   readonly #useHandle: boolean;
   #loose: LooseReader | null = null;
   #current: PackReader | LooseReader;
 
   /** @param useHandle false inflates the documented way, see Inflater (for tests) */
-  constructor(packs: readonly PackFile[], objectDirectories: readonly string[], useHandle = true) {
-    this.#packs = new PackReader(packs, { inflater: new Inflater(useHandle) });
+  constructor(
+    packs: readonly PackFile[],
+    objectDirectories: readonly string[],
+    format: ObjectFormat,
+    useHandle = true,
+  ) {
+    this.#format = format;
+    this.#packs = new PackReader(packs, format, { inflater: new Inflater(useHandle) });
     this.#directories = objectDirectories;
     this.#useHandle = useHandle;
     this.#current = this.#packs;
@@ -53,7 +60,7 @@ export class ObjectReader {
   open(pack: number, offset: number, oid: Bytes, oidAt: number): void {
     if (pack === LOOSE) {
       if (!this.openLoose(oid, oidAt)) {
-        const hex = oidToHex(oid, oidAt);
+        const hex = oidToHex(oid, oidAt, this.#format.oidBytes);
         throw new CheckoutError('object-missing', `object ${hex} is missing`, { oid: hex });
       }
       return;
@@ -67,7 +74,7 @@ export class ObjectReader {
 
   /** Opens a loose object; false when there is none. */
   openLoose(oid: Bytes, oidAt: number): boolean {
-    this.#loose ??= new LooseReader(new Inflater(this.#useHandle));
+    this.#loose ??= new LooseReader(this.#format, new Inflater(this.#useHandle));
     for (const directory of this.#directories) {
       if (!this.#loose.open(directory, oid, oidAt)) continue;
       this.#current = this.#loose;

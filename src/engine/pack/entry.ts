@@ -3,7 +3,7 @@
  * a variable-length number, then for deltas where the base is.
  */
 import type { Bytes } from '../bytes.ts';
-import { OID_BYTES } from '../oid.ts';
+import { MAX_OID_BYTES } from '../oid.ts';
 
 /** Object types as a pack numbers them. */
 export const COMMIT = 1;
@@ -16,7 +16,7 @@ export const REF_DELTA = 7;
 /** A size of 8 bytes reaches as far as a number is exact (4 + 7 * 7 = 53 bits), and a distance of 8 further than any file. */
 const MOST_VARINT_BYTES = 8;
 /** Longest header: a size, then a distance or an object id. */
-export const MAX_ENTRY_HEADER_BYTES = MOST_VARINT_BYTES + Math.max(MOST_VARINT_BYTES, OID_BYTES);
+export const MAX_ENTRY_HEADER_BYTES = MOST_VARINT_BYTES + Math.max(MOST_VARINT_BYTES, MAX_OID_BYTES);
 
 /** The name of an object type for messages. */
 export function typeName(type: number): string {
@@ -45,6 +45,12 @@ export class EntryHeader {
   baseDistance = 0;
   /** REF_DELTA: where in the parsed bytes the base's id stands. */
   baseOidAt = 0;
+  readonly #oidBytes: number;
+
+  /** @param oidBytes length of the ids (ObjectFormat.oidBytes) */
+  constructor(oidBytes: number) {
+    this.#oidBytes = oidBytes;
+  }
 
   /**
    * Decodes the header that begins at `bytes[at]`.
@@ -78,9 +84,9 @@ export class EntryHeader {
       }
       this.baseDistance = distance;
     } else if (type === REF_DELTA) {
-      if (cursor + OID_BYTES > end) return false;
+      if (cursor + this.#oidBytes > end) return false;
       this.baseOidAt = cursor;
-      cursor += OID_BYTES;
+      cursor += this.#oidBytes;
     } else if (type === 0 || type === 5) {
       return false;
     }

@@ -3,7 +3,6 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { CheckoutError, ioError } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
 import type { PackIndex } from './pack-index.ts';
 
 /** Signature, version, count. */
@@ -24,6 +23,7 @@ export interface PackFile {
  * @throws CheckoutError object-corrupt, io
  */
 export function openPack(path: string, indexPath: string, index: PackIndex): PackFile {
+  const { oidBytes } = index;
   const corrupt = (how: string): CheckoutError =>
     new CheckoutError('object-corrupt', `pack '${path}' ${how}`, { path });
   let fd: number;
@@ -36,17 +36,17 @@ export function openPack(path: string, indexPath: string, index: PackIndex): Pac
     const stat = fstatSync(fd);
     if (!stat.isFile()) throw corrupt('is not a regular file');
     const size = stat.size;
-    if (size < PACK_HEADER_BYTES + OID_BYTES) throw corrupt('is too small');
+    if (size < PACK_HEADER_BYTES + oidBytes) throw corrupt('is too small');
     const head = Buffer.alloc(PACK_HEADER_BYTES);
     readSync(fd, head, 0, PACK_HEADER_BYTES, 0);
     if (head.readUInt32BE(0) !== SIGNATURE) throw corrupt('does not begin with PACK');
     const version = head.readUInt32BE(4);
     if (version !== 2 && version !== 3) throw corrupt(`has version ${version}`);
     if (head.readUInt32BE(8) !== index.count) throw corrupt('and its index disagree about the number of objects');
-    const trailer = Buffer.alloc(OID_BYTES);
-    readSync(fd, trailer, 0, OID_BYTES, size - OID_BYTES);
+    const trailer = Buffer.alloc(oidBytes);
+    readSync(fd, trailer, 0, oidBytes, size - oidBytes);
     if (!trailer.equals(index.packChecksum())) throw corrupt('and its index disagree about its checksum');
-    return { path, indexPath, fd, end: size - OID_BYTES };
+    return { path, indexPath, fd, end: size - oidBytes };
   } catch (error) {
     closeSync(fd);
     throw ioError('read', path, error);

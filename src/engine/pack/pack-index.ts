@@ -7,11 +7,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Bytes } from '../bytes.ts';
 import { CheckoutError, ioError } from '../errors.ts';
-import { OID_BYTES } from '../oid.ts';
+import type { ObjectFormat } from '../oid.ts';
 
 /** Read whole up to this size: 16 MB hold 570,000 objects, which a shallow pack of a large repository stays below. */
 const WHOLE_FILE_BYTES = 16 << 20;
-/** One block of a larger file; 16 KiB hold 819 ids, so an interpolated look-up needs one or two. */
+/** One block of a larger file; 16 KiB hold 819 ids of SHA-1, so an interpolated look-up needs one or two. */
 const BLOCK_BYTES = 16 << 10;
 /** Blocks kept: 4 MB. */
 const BLOCKS_KEPT = 256;
@@ -23,6 +23,8 @@ const SIGNATURE_V2 = 0xff744f63;
 export class PackIndex {
   /** Objects in the pack. */
   readonly count: number;
+  /** Length of an id. */
+  readonly oidBytes: number;
   readonly #path: string;
   readonly #fd: number;
   readonly #version: 1 | 2;
@@ -36,17 +38,18 @@ export class PackIndex {
   #at = 0;
   readonly #straddle = Buffer.alloc(64);
 
-  private constructor(path: string, fd: number, size: number) {
+  private constructor(path: string, fd: number, size: number, oidBytes: number) {
+    this.oidBytes = oidBytes;
     this.#path = path;
     this.#fd = fd;
     this.#size = size;
     const head = Buffer.alloc(Math.min(size, HEADER_V2_BYTES + FANOUT_BYTES));
     this.#readFully(head, 0);
-    if (size < FANOUT_BYTES + 2 * OID_BYTES) throw this.#corrupt('is too small');
+    if (size < FANOUT_BYTES + 2 * oidBytes) throw this.#corrupt('is too small');
     this.#version = head.readUInt32BE(0) === SIGNATURE_V2 ? 2 : 1;
     if (this.#version === 2 && head.readUInt32BE(4) !== 2) throw this.#corrupt('has an unknown version');
     const fanoutAt = this.#version === 2 ? HEADER_V2_BYTES : 0;
-    if (size < fanoutAt + FANOUT_BYTES + 2 * OID_BYTES) throw this.#corrupt('is too small');
+    if (size < fanoutAt + FANOUT_BYTES + 2 * oidBytes) throw this.#corrupt('is too small');
     this.#fanout = new Uint32Array(256);
     let previous = 0;
     for (let i = 0; i < 256; i++) {
@@ -55,11 +58,11 @@ export class PackIndex {
       this.#fanout[i] = previous = value;
     }
     this.count = previous;
-    const fixed = fanoutAt + FANOUT_BYTES + 2 * OID_BYTES;
+    const fixed = fanoutAt + FANOUT_BYTES + 2 * oidBytes;
     if (this.#version === 1) {
-      if (size !== fixed + this.count * (4 + OID_BYTES)) throw this.#corrupt('has a wrong size');
+      if (size !== fixed + this.count * (4 + oidBytes)) throw this.#corrupt('has a wrong size');
     } else {
-      const least = fixed + this.count * (OID_BYTES + 4 + 4);
+      const least = fixed + this.count * (oidBytes + 4 + 4);
       const most = least + Math.max(0, this.count - 1) * 8;
       if (size < least || size > most) throw this.#corrupt('has a wrong size');
     }
@@ -72,10 +75,11 @@ export class PackIndex {
   }
 
   /**
-   * Opens an index file and checks its shape (not its checksum, as git).
+   * Opens an index file and checks its shape (not its checksum, as git). Nothing in the file names the format of its ids, but
+   * a file of the one format never has a size that the other allows.
    * @throws CheckoutError object-corrupt, io
    */
-  static open(path: string): PackIndex {
+  static open(path: string, format: ObjectFormat): PackIndex {
     let fd: number;
     try {
       fd = openSync(path, 'r');
@@ -83,7 +87,7 @@ export class PackIndex {
       throw ioError('open', path, error);
     }
     try {
-      return new PackIndex(path, fd, fstatSync(fd).size);
+      return new PackIndex(path, fd, fstatSync(fd).size, format.oidBytes);
     } catch (error) {
       closeSync(fd);
       throw ioError('read', path, error);
@@ -97,8 +101,8 @@ export class PackIndex {
 
   /** The pack's checksum as this index states it: the last but one hash of the file. */
   packChecksum(): Buffer {
-    this.#locate(this.#size - 2 * OID_BYTES, OID_BYTES);
-    return Buffer.from(this.#buffer.subarray(this.#at, this.#at + OID_BYTES));
+    this.#locate(this.#size - 2 * this.oidBytes, this.oidBytes);
+    return Buffer.from(this.#buffer.subarray(this.#at, this.#at + this.oidBytes));
   }
 
   /**
@@ -132,15 +136,15 @@ export class PackIndex {
   /** Offset in the pack of the object at a position of the sorted table. */
   offsetAt(position: number): number {
     if (this.#version === 1) {
-      this.#locate(FANOUT_BYTES + position * (4 + OID_BYTES), 4);
+      this.#locate(FANOUT_BYTES + position * (4 + this.oidBytes), 4);
       return this.#buffer.readUInt32BE(this.#at);
     }
-    const offsets = HEADER_V2_BYTES + FANOUT_BYTES + this.count * (OID_BYTES + 4);
+    const offsets = HEADER_V2_BYTES + FANOUT_BYTES + this.count * (this.oidBytes + 4);
     this.#locate(offsets + position * 4, 4);
     const word = this.#buffer.readUInt32BE(this.#at);
     if (word < 0x80000000) return word;
     const largeAt = offsets + this.count * 4 + (word - 0x80000000) * 8;
-    if (largeAt + 8 > this.#size - 2 * OID_BYTES) throw this.#corrupt('points past its table of large offsets');
+    if (largeAt + 8 > this.#size - 2 * this.oidBytes) throw this.#corrupt('points past its table of large offsets');
     this.#locate(largeAt, 8);
     const high = this.#buffer.readUInt32BE(this.#at);
     if (high >= 0x200000) throw this.#corrupt('has an offset out of range');
@@ -151,10 +155,11 @@ export class PackIndex {
   #compareAt(position: number, oid: Bytes, oidAt: number): number {
     const at =
       this.#version === 1
-        ? FANOUT_BYTES + position * (4 + OID_BYTES) + 4
-        : HEADER_V2_BYTES + FANOUT_BYTES + position * OID_BYTES;
-    this.#locate(at, OID_BYTES);
-    for (let i = 0; i < OID_BYTES; i++) {
+        ? FANOUT_BYTES + position * (4 + this.oidBytes) + 4
+        : HEADER_V2_BYTES + FANOUT_BYTES + position * this.oidBytes;
+    const { oidBytes } = this;
+    this.#locate(at, oidBytes);
+    for (let i = 0; i < oidBytes; i++) {
       const difference = (this.#buffer[this.#at + i] ?? 0) - (oid[oidAt + i] ?? 0);
       if (difference !== 0) return difference;
     }

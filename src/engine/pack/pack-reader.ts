@@ -9,7 +9,7 @@
  */
 import { freeLarge, type Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
-import { oidToHex } from '../oid.ts';
+import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { applyDelta, DeltaSizes, streamDelta } from './delta.ts';
 import { cacheKey, DeltaBaseCache } from './delta-base-cache.ts';
 import { EntryHeader, MAX_ENTRY_HEADER_BYTES, OFS_DELTA, REF_DELTA } from './entry.ts';
@@ -68,7 +68,8 @@ export class PackReader {
   readonly #window: PackWindow;
   readonly #inflater: Inflater;
   readonly #cache: DeltaBaseCache;
-  readonly #header = new EntryHeader();
+  readonly #header: EntryHeader;
+  readonly #format: ObjectFormat;
   readonly #sizes = new DeltaSizes();
   readonly #indexes = new Map<number, PackIndex>();
   /** Holds the last small object that was stored as it is. */
@@ -98,7 +99,13 @@ export class PackReader {
   #baseSize = 0;
   #baseAt = BASE_IN_PACK;
 
-  constructor(packs: readonly PackFile[], options: { baseCacheBytes?: number; inflater?: Inflater } = {}) {
+  constructor(
+    packs: readonly PackFile[],
+    format: ObjectFormat,
+    options: { baseCacheBytes?: number; inflater?: Inflater } = {},
+  ) {
+    this.#header = new EntryHeader(format.oidBytes);
+    this.#format = format;
     this.#window = new PackWindow(packs);
     this.#inflater = options.inflater ?? new Inflater();
     this.#cache = new DeltaBaseCache(options.baseCacheBytes ?? BASE_CACHE_BYTES);
@@ -309,7 +316,7 @@ export class PackReader {
       const oidAt = this.#header.baseOidAt;
       base = this.#index(pack).find(this.#window.bytes, oidAt);
       if (base < 0) {
-        const hex = oidToHex(this.#window.bytes, oidAt);
+        const hex = oidToHex(this.#window.bytes, oidAt, this.#format.oidBytes);
         throw this.#corrupt(pack, at, `has a delta base that is not in its pack (${hex})`);
       }
       // A base by id may lie anywhere, so such deltas could form a ring.
@@ -323,7 +330,7 @@ export class PackReader {
   #index(pack: number): PackIndex {
     let index = this.#indexes.get(pack);
     if (index === undefined) {
-      index = PackIndex.open(this.#window.file(pack).indexPath);
+      index = PackIndex.open(this.#window.file(pack).indexPath, this.#format);
       this.#indexes.set(pack, index);
     }
     return index;

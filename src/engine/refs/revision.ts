@@ -5,6 +5,7 @@
  */
 import type { Config } from '../config/config.ts';
 import { CheckoutError } from '../errors.ts';
+import { isHexOid, type ObjectFormat } from '../oid.ts';
 import type { GitProcess } from '../settings.ts';
 import {
   candidateNames,
@@ -28,6 +29,7 @@ export type ResolvedRevision =
 
 export interface RevisionFacts {
   readonly dirs: RefDirs;
+  readonly objectFormat: ObjectFormat;
   readonly config: Config;
   readonly git: GitProcess;
   /** Options that name the repository (Repository.gitOptions). */
@@ -76,8 +78,8 @@ export async function resolveRevision(
 ): Promise<{ readonly oid: string; readonly refName: string | null }> {
   const { dirs } = facts;
   checkText(text);
-  // A full id is itself even where a ref has this name.
-  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(text)) return { oid: text.toLowerCase(), refName: null };
+  // A full id is itself even where a ref has this name. 40 digits are the beginning of one where ids have 64.
+  if (isHexOid(text, facts.objectFormat)) return { oid: text.toLowerCase(), refName: null };
   if (isValidRefName(text)) {
     const packed = packedRefsOnce(dirs);
     for (const name of candidateNames(text)) {
@@ -139,17 +141,17 @@ async function askGit(facts: RevisionFacts, text: string): Promise<string> {
     const both = [ends[1]!, ends[2]!].map((end) => (end === '' ? 'HEAD' : end));
     const bases = (await run(facts, ['merge-base', '--all', '--', ...both]))?.split('\n') ?? [];
     if (bases.length !== 1) throw unknownRevision(text, 'has no merge base, or more than one');
-    return objectId(text, bases[0]!);
+    return objectId(facts, text, bases[0]!);
   }
   // After ':/' everything is the text to search for.
   const expression = text.startsWith(':/') ? text : `${fullForm(text)}^{commit}`;
   const answer = await run(facts, ['rev-parse', '--verify', '--quiet', expression]);
   if (answer === null) throw unknownRevision(text);
-  return objectId(text, answer);
+  return objectId(facts, text, answer);
 }
 
-function objectId(text: string, answer: string): string {
-  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(answer)) throw unknownRevision(text);
+function objectId({ objectFormat }: RevisionFacts, text: string, answer: string): string {
+  if (!isHexOid(answer, objectFormat)) throw unknownRevision(text);
   return answer;
 }
 

@@ -112,12 +112,6 @@ describe('repositories', () => {
     });
   });
 
-  it('a sha256 repository', async () => {
-    const sha256 = new GitRepository(join(folder, 'sha256'), 'template', ['--object-format=sha256']);
-    const { commit } = sha256.commit(plain);
-    await expectSameAsGit({ repository: sha256, revision: commit, modes: [0, 2], engine: 'git', reason: /sha256/ });
-  });
-
   it('a split index, and core.splitIndex', async () => {
     const from = repository.commit(plain).commit;
     const to = repository.commit({ ...plain, a: 'other\n', n: 'new\n' }).commit;

@@ -246,10 +246,10 @@ afterAll(() => repository.remove());
 
 function convertWhole(conversion: Conversion, { content, oid }: { content: Buffer; oid: Buffer }): Buffer {
   const padded = Buffer.concat([content, Buffer.from('\n$Id$\r\0')]);
-  const size = convertedSize(conversion, padded, content.length);
+  const size = convertedSize(conversion, padded, content.length, oid);
   if (size < 0) return content;
   const out = Buffer.alloc(size + 8, 0xaa);
-  const made = convertInto(conversion, padded, content.length, Buffer.concat([Buffer.alloc(3), oid]), 3, out);
+  const made = convertInto(conversion, padded, content.length, oid, out);
   expect(made).toBe(size);
   expect(out.subarray(size).every((byte) => byte === 0xaa)).toBe(true);
   return out.subarray(0, size);
@@ -260,7 +260,7 @@ function convertInPieces(
   { content, oid }: { content: Buffer; oid: Buffer },
   size: number,
 ): Buffer {
-  const converter = createStreamConverter(conversion, oid, 0);
+  const converter = createStreamConverter(conversion, oid);
   const pieces: Buffer[] = [];
   // Read back at once: a piece is valid during the call only.
   const write = (piece: Uint8Array): void => void pieces.push(Buffer.from(piece));

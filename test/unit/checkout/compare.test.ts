@@ -21,6 +21,7 @@ import { WorktreePaths } from '../../../src/engine/worktree/paths.ts';
 import { GITLINK_OID, GitRepository } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { tablesOf, type EntrySpec } from './made-job.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('compare');
 const comparison: StatComparison = {
@@ -50,7 +51,7 @@ function checkedOut(name: string): GitRepository {
 }
 
 function indexOf(repository: GitRepository): IndexTable {
-  const index = readIndex(join(repository.gitDir, 'index'));
+  const index = readIndex(join(repository.gitDir, 'index'), SHA1);
   if (index === null) throw new Error('there is no index');
   return index;
 }

@@ -6,7 +6,7 @@ import { AttributeConversions, type WorktreeAttributes } from '../../../src/engi
 import { buildManifest } from '../../../src/engine/checkout/manifest.ts';
 import type { Conversion, ConversionConfig } from '../../../src/engine/filter/conversion.ts';
 import { ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { GITLINK_OID, GitRepository, type RawEntry, type TreeSpec } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -44,7 +44,7 @@ function conversionsOf(tree: string | TreeSpec, setting: Setting = {}): Record<s
     isTracked: (path) => setting.tracked?.includes(Buffer.from(path).toString()) === true,
   };
   const oid = typeof tree === 'string' ? tree : repository.commit(tree).tree;
-  const odb = ObjectDatabase.open([join(repository.gitDir, 'objects')], () => undefined);
+  const odb = ObjectDatabase.open([join(repository.gitDir, 'objects')], SHA1, () => undefined);
   try {
     const lookup = new AttributeConversions(
       odb,

@@ -8,7 +8,7 @@ import type { Job } from '../../../src/engine/checkout/messages.ts';
 import { allocateTables, State, type Tables } from '../../../src/engine/checkout/tables.ts';
 import type { Conversion } from '../../../src/engine/filter/conversion.ts';
 import { MODE_FILE } from '../../../src/engine/object/tree.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import type { PackFile } from '../../../src/engine/pack/pack-file.ts';
 
 export const CONVERSIONS: readonly Conversion[] = [
@@ -37,6 +37,7 @@ export function tablesOf(entries: readonly EntrySpec[]): Tables {
       1,
       paths.reduce((sum, path) => sum + path.length, 0),
     ),
+    SHA1,
   );
   entries.forEach((entry, i) => {
     const start = tables.pathOffsets[i]!;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/engine/checkout/manifest.ts';
 import { CheckoutError } from '../../../src/engine/errors.ts';
 import { ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { plainEntry, TREE, writePack } from '../../support/pack-writer.ts';
 import { GitRepository, GITLINK_OID, sortedEntries, utf8, type RawEntry } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -36,7 +36,7 @@ class Recorder implements ConversionLookup {
 }
 
 function build(tree: string, options: Partial<ManifestOptions> = {}, directory = objects): Manifest {
-  const odb = ObjectDatabase.open([directory], () => undefined);
+  const odb = ObjectDatabase.open([directory], SHA1, () => undefined);
   try {
     return buildManifest(odb, oidFromHex(tree), {
       rules: { ntfs: true, hfs: false, windows: false },

@@ -7,6 +7,7 @@ import { LOOSE, ObjectDatabase } from '../../../src/engine/odb/object-database.t
 import { BLOB, plainEntry, writePack } from '../../support/pack-writer.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { tablesOf } from './made-job.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('write-order');
 let cases = 0;
@@ -36,7 +37,7 @@ function order(
   const tables = tablesOf(
     entries.map((n, i) => ({ path: `f${i}`, oid: oid(n), state: options.states?.[i] ?? State.PENDING })),
   );
-  const odb = ObjectDatabase.open([directory], () => undefined);
+  const odb = ObjectDatabase.open([directory], SHA1, () => undefined);
   const result = orderWrites(tables, odb, entries.length);
   odb.close();
   return { tables, order: [...result.order], positions: [...result.positions], missing: result.missing };

@@ -17,15 +17,15 @@ const NONE: Conversion = { kind: 'none', crlf: 'none', ident: false };
 
 function whole(conversion: Conversion, text: string): string | null {
   const content = Buffer.from(text, 'latin1');
-  const size = convertedSize(conversion, content, content.length);
+  const size = convertedSize(conversion, content, content.length, OID);
   if (size < 0) return null;
   const out = new Uint8Array(new SharedArrayBuffer(size));
-  expect(convertInto(conversion, content, content.length, OID, 0, out)).toBe(size);
+  expect(convertInto(conversion, content, content.length, OID, out)).toBe(size);
   return Buffer.from(out).toString('latin1');
 }
 
 function pieces(conversion: Conversion, parts: readonly string[], limit?: number): string {
-  const converter = createStreamConverter(conversion, OID, 0, limit);
+  const converter = createStreamConverter(conversion, OID, limit);
   const made: Buffer[] = [];
   const write = (piece: Uint8Array): void => void made.push(Buffer.from(piece));
   for (const part of parts) converter.push(Buffer.from(part, 'latin1'), write);
@@ -73,9 +73,9 @@ test('auto counts control characters against printable ones, one in 128', () => 
 
 test('only the first bytes of a buffer are content', () => {
   const buffer = Buffer.from('a\nb$Id$\n\r\0');
-  expect(convertedSize(AUTO, buffer, 3)).toBe(4);
-  expect(convertedSize(IDENT, buffer, 6)).toBe(-1);
-  expect(convertedSize(IDENT, buffer, 7)).toBe(3 + EXPANDED.length);
+  expect(convertedSize(AUTO, buffer, 3, OID)).toBe(4);
+  expect(convertedSize(IDENT, buffer, 6, OID)).toBe(-1);
+  expect(convertedSize(IDENT, buffer, 7, OID)).toBe(3 + EXPANDED.length);
 });
 
 test('pieces give what the whole gives, wherever they are cut', () => {
@@ -96,7 +96,7 @@ test('pieces give what the whole gives, wherever they are cut', () => {
 describe('what a stream holds is bounded', () => {
   test('text of another system is let go of while it is still open', () => {
     const part = 'some words '.repeat(1000);
-    const converter = createStreamConverter(IDENT, OID, 0, 100_000);
+    const converter = createStreamConverter(IDENT, OID, 100_000);
     let longest = 0;
     let written = '';
     const write = (piece: Uint8Array): void => {
@@ -121,7 +121,7 @@ describe('what a stream holds is bounded', () => {
 });
 
 test('kinds that cannot be done are refused as bugs', () => {
-  expect(() => createStreamConverter(AUTO, OID, 0)).toThrow(/BUG/);
+  expect(() => createStreamConverter(AUTO, OID)).toThrow(/BUG/);
   const git: Conversion = { kind: 'git', crlf: 'none', ident: false, reason: 'why' };
-  expect(() => convertedSize(git, Buffer.from('a'), 1)).toThrow(/BUG.*why/);
+  expect(() => convertedSize(git, Buffer.from('a'), 1, OID)).toThrow(/BUG.*why/);
 });

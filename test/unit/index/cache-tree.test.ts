@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { serializeCacheTree, UNKNOWN_TREE } from '../../../src/engine/index/cache-tree.ts';
 import type { CacheTreeDirectories } from '../../../src/engine/index/cache-tree.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 /** Directories from [parent, name, entry count] in pre-order; the id of number n is twenty bytes n. */
 function directories(rows: readonly (readonly [number, string, number])[]): {
@@ -12,6 +13,7 @@ function directories(rows: readonly (readonly [number, string, number])[]): {
   return {
     pathBytes: Buffer.concat(names),
     table: {
+      format: SHA1,
       count: rows.length,
       parent: Int32Array.from(rows, ([parent]) => parent),
       nameStart: Uint32Array.from(ends, (end, i) => end - names[i]!.length),
@@ -64,6 +66,7 @@ it('leaves the id of an unknown tree out', () => {
 it('needs no recursion for a deep tree, and gives nothing for no directory', () => {
   const depth = 50_000;
   const table: CacheTreeDirectories = {
+    format: SHA1,
     count: depth,
     parent: Int32Array.from({ length: depth }, (_, i) => i - 1),
     nameStart: new Uint32Array(depth),

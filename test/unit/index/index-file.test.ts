@@ -8,6 +8,7 @@ import { EXTENDED_FLAG, FLAG, STAT, STAT_WORDS } from '../../../src/engine/index
 import type { IndexEntries } from '../../../src/engine/index/index-table.ts';
 import { parseIndex, readIndex } from '../../../src/engine/index/parse-index.ts';
 import { IndexSkeleton, serializeIndex } from '../../../src/engine/index/serialize-index.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'index-file-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,6 +36,7 @@ function tables(rows: readonly Row[]): Tables {
   for (let i = 0; i < stats.length; i++) stats[i] = 0xfedc0000 + i;
   for (let i = 0; i < count; i++) stats[i * STAT_WORDS + STAT.mode] = modes[i]!;
   return {
+    format: SHA1,
     count,
     pathBytes,
     pathOffsets,
@@ -54,7 +56,7 @@ function withTrailer(content: Buffer): Buffer {
 function expectCorrupt(bytes: Buffer, what: RegExp): void {
   let caught: unknown;
   try {
-    parseIndex(bytes, 'some/index');
+    parseIndex(bytes, 'some/index', SHA1);
   } catch (error) {
     caught = error;
   }
@@ -97,7 +99,7 @@ describe('layout', () => {
     const entries = tables([{ path: 'x'.repeat(length) }, { path: 'y' }]);
     const file = serializeIndex(entries, null);
     expect(file.readUInt16BE(12 + 60)).toBe(0xfff);
-    expect(parseIndex(file, 'i').pathOffsets).toEqual(entries.pathOffsets);
+    expect(parseIndex(file, 'i', SHA1).pathOffsets).toEqual(entries.pathOffsets);
   });
 
   it('is version 3 exactly when an entry has extended flags, and only that entry is longer', () => {
@@ -115,7 +117,7 @@ describe('layout', () => {
 
   it('takes the mode from the entry, not from the stat words, and zeros where there is no stat', () => {
     const entries = tables([{ path: 'a', mode: 0o120000 }]);
-    const table = parseIndex(new IndexSkeleton(entries, null).finish(new Uint32Array(10)), 'i');
+    const table = parseIndex(new IndexSkeleton(entries, null).finish(new Uint32Array(10)), 'i', SHA1);
     expect([...table.stats]).toEqual([0, 0, 0, 0, 0, 0, 0o120000, 0, 0, 0]);
     expect(table.modes[0]).toBe(0o120000);
   });
@@ -124,7 +126,7 @@ describe('layout', () => {
     const entries = tables([{ path: 'a' }]);
     const skeleton = new IndexSkeleton(entries, null);
     entries.pathBytes[0] = 0x7a;
-    const table = parseIndex(skeleton.finish(entries.stats), 'i');
+    const table = parseIndex(skeleton.finish(entries.stats), 'i', SHA1);
     expect(table.pathBytes[0]).toBe(0x61);
     expect(() => skeleton.finish(entries.stats)).toThrow(/twice/);
   });
@@ -146,7 +148,7 @@ describe('round trip', () => {
       { path: 'm', flags: 0x2000 },
       { path: 'm', flags: 0x3000 },
     ]);
-    const table = parseIndex(serializeIndex(entries, Buffer.from('xyz')), 'i');
+    const table = parseIndex(serializeIndex(entries, Buffer.from('xyz')), 'i', SHA1);
     expect(table.version).toBe(3);
     expect(table.count).toBe(6);
     expect(Buffer.from(table.pathBytes)).toEqual(Buffer.from(entries.pathBytes));
@@ -161,7 +163,7 @@ describe('round trip', () => {
   });
 
   it('works without entries', () => {
-    const table = parseIndex(serializeIndex(tables([]), null), 'i');
+    const table = parseIndex(serializeIndex(tables([]), null), 'i', SHA1);
     expect(table.count).toBe(0);
     expect([...table.pathOffsets]).toEqual([0]);
   });
@@ -215,14 +217,16 @@ describe('corrupt files', () => {
   );
 
   it('allows the trailing slash of a sparse directory only', () => {
-    expect(parseIndex(serializeIndex(tables([{ path: 'd/', mode: 0o040000 }]), null), 'i').count).toBe(1);
+    expect(parseIndex(serializeIndex(tables([{ path: 'd/', mode: 0o040000 }]), null), 'i', SHA1).count).toBe(1);
     expectCorrupt(serializeIndex(tables([{ path: 'd//', mode: 0o040000 }]), null), /refused/);
   });
 
   it('limits the number of extensions', () => {
     const extension = Buffer.from('ABCD\0\0\0\0', 'latin1');
     const body = good.subarray(0, 12 + 136);
-    expect(parseIndex(withTrailer(Buffer.concat([body, ...Array<Buffer>(64).fill(extension)])), 'i').count).toBe(2);
+    expect(parseIndex(withTrailer(Buffer.concat([body, ...Array<Buffer>(64).fill(extension)])), 'i', SHA1).count).toBe(
+      2,
+    );
     expectCorrupt(withTrailer(Buffer.concat([body, ...Array<Buffer>(65).fill(extension)])), /too many extensions/);
   });
 });
@@ -232,13 +236,13 @@ describe('readIndex', () => {
   const file = serializeIndex(tables([{ path: 'a' }]), null);
 
   it('is null without a file', () => {
-    expect(readIndex(join(folder, 'none'))).toBeNull();
+    expect(readIndex(join(folder, 'none'), SHA1)).toBeNull();
   });
 
   it('knows when the file was modified', () => {
     writeFileSync(path, file);
     utimesSync(path, 1_500_000_000.25, 1_500_000_000.25);
-    const table = readIndex(path);
+    const table = readIndex(path, SHA1);
     expect(table?.mtimeSeconds).toBe(1_500_000_000);
     expect(table?.mtimeNanoseconds).toBe(250_000_000);
   });
@@ -247,16 +251,16 @@ describe('readIndex', () => {
     const skipped = Buffer.from(file);
     skipped.fill(0, file.length - 20);
     writeFileSync(path, skipped);
-    expect(readIndex(path)?.count).toBe(1);
+    expect(readIndex(path, SHA1)?.count).toBe(1);
     const wrong = Buffer.from(file);
     wrong[20]! ^= 1;
     writeFileSync(path, wrong);
-    expect(() => readIndex(path)).toThrow(/checksum does not match/);
+    expect(() => readIndex(path, SHA1)).toThrow(/checksum does not match/);
   });
 
   it('refuses what is not a file', () => {
     const directory = join(folder, 'directory');
     mkdirSync(directory);
-    expect(() => readIndex(directory)).toThrow(CheckoutError);
+    expect(() => readIndex(directory, SHA1)).toThrow(CheckoutError);
   });
 });

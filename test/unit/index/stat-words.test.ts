@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { isEmptyBlob, isRacy, matchStat, statToWords } from '../../../src/engine/index/stat-words.ts';
 import type { StatComparison } from '../../../src/engine/index/stat-words.ts';
 
@@ -167,6 +167,6 @@ describe('isRacy', () => {
 
 it('knows the empty blob', () => {
   const oids = Buffer.concat([Buffer.alloc(20), oidFromHex('e69de29bb2d1d6434b8b29ae775ad8c2e48c5391')]);
-  expect(isEmptyBlob(oids, 0)).toBe(false);
-  expect(isEmptyBlob(oids, 20)).toBe(true);
+  expect(isEmptyBlob(oids, 0, SHA1)).toBe(false);
+  expect(isEmptyBlob(oids, 20, SHA1)).toBe(true);
 });

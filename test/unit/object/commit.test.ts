@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { commitTree, tagTarget } from '../../../src/engine/object/commit.ts';
+import { SHA1, SHA256 } from '../../../src/engine/oid.ts';
 
-const HEX = '0123456789abcdef0123456789abcdef01234567';
 const parse = (run: (bytes: Uint8Array) => Uint8Array | null, text: string): string | null => {
   const oid = run(Buffer.from(text, 'latin1'));
   return oid === null ? null : Buffer.from(oid).toString('hex');
 };
 
+const HEX_DIGITS = '0123456789abcdef0123456789abcdef01234567aaaabbbbccccddddeeeeffff';
+
 describe.each([
-  ['commitTree', commitTree, 'tree'],
-  ['tagTarget', tagTarget, 'object'],
-] as const)('%s', (_, run, key) => {
+  ['commitTree', 'sha1', commitTree, 'tree', SHA1, SHA256],
+  ['commitTree', 'sha256', commitTree, 'tree', SHA256, SHA1],
+  ['tagTarget', 'sha1', tagTarget, 'object', SHA1, SHA256],
+  ['tagTarget', 'sha256', tagTarget, 'object', SHA256, SHA1],
+] as const)('%s, %s', (_name, _format, read, key, format, otherFormat) => {
+  const HEX = HEX_DIGITS.slice(0, 2 * format.oidBytes);
+  const OTHER = HEX_DIGITS.slice(0, 2 * otherFormat.oidBytes);
+  const run = (bytes: Uint8Array): Uint8Array | null => read(bytes, format);
+
   it('takes the id of the first line', () => {
     expect(parse(run, `${key} ${HEX}\n`)).toBe(HEX);
     expect(parse(run, `${key} ${HEX}\nauthor A <a> 1 +0000\n\n${key} ${'1'.repeat(40)}\n`)).toBe(HEX);
@@ -25,6 +33,8 @@ describe.each([
     `${key}  ${HEX}\n`,
     `${key} ${HEX.slice(1)}\n`,
     `${key} ${HEX}0\n`,
+    `${key} ${OTHER}\n`,
+    `${key} ${HEX.toUpperCase()}\n`,
     `${key} ${HEX.slice(1)}g\n`,
     `x${key} ${HEX}\n`,
     `\n${key} ${HEX}\n`,

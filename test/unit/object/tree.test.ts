@@ -27,7 +27,7 @@ interface Found {
 
 /** All entries, or the number of those before the damage. */
 function walk(bytes: Uint8Array): Found[] | number {
-  const cursor = new TreeCursor(bytes);
+  const cursor = new TreeCursor(bytes, 20);
   const found: Found[] = [];
   for (;;) {
     const next = cursor.next();
@@ -83,7 +83,7 @@ describe('TreeCursor', () => {
   });
 
   it('can be walked again', () => {
-    const cursor = new TreeCursor(treeOf([{ mode: '100644', name: 'a' }]));
+    const cursor = new TreeCursor(treeOf([{ mode: '100644', name: 'a' }]), 20);
     for (let round = 0; round < 3; round++) {
       expect(cursor.next()).toBe(1);
       expect(cursor.next()).toBe(0);
@@ -131,7 +131,7 @@ describe('TreeCursor', () => {
   it('never leaves the bytes, whatever they are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
-        const cursor = new TreeCursor(bytes);
+        const cursor = new TreeCursor(bytes, 20);
         let steps = 0;
         while (cursor.next() === 1) {
           expect(++steps).toBeLessThan(10);

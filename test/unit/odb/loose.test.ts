@@ -4,7 +4,7 @@ import { constants, deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckoutError } from '../../../src/engine/errors.ts';
 import { LooseReader, loosePath } from '../../../src/engine/odb/loose.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { BLOB, COMMIT, TAG, TREE } from '../../../src/engine/pack/entry.ts';
 import { Inflater } from '../../../src/engine/pack/inflate.ts';
 import { SCRATCH_BYTES } from '../../../src/engine/pack/pack-reader.ts';
@@ -31,7 +31,7 @@ describe.each([
   ['with the handle', true],
   ['without the handle', false],
 ])('loose objects, %s', (_, useHandle) => {
-  const reader = new LooseReader(new Inflater(useHandle));
+  const reader = new LooseReader(SHA1, new Inflater(useHandle));
   afterAll(() => {
     reader.close();
   });

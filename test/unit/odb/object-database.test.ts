@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CheckoutError } from '../../../src/engine/errors.ts';
 import { LOOSE, missing, ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
 import { ObjectReader } from '../../../src/engine/odb/object-reader.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { BLOB, TREE } from '../../../src/engine/pack/entry.ts';
 import { deltaSize, entryHeader, plainEntry, REF_DELTA, writePack } from '../../support/pack-writer.ts';
 import { randomBytes } from '../../support/random.ts';
@@ -26,7 +26,7 @@ const fresh = (): string => {
 
 function withDatabase(directories: string[], run: (odb: ObjectDatabase, warnings: string[]) => void): void {
   const warnings: string[] = [];
-  const odb = ObjectDatabase.open(directories, (line) => warnings.push(line));
+  const odb = ObjectDatabase.open(directories, SHA1, (line) => warnings.push(line));
   try {
     run(odb, warnings);
   } finally {
@@ -68,7 +68,7 @@ describe('ObjectDatabase', () => {
     withDatabase([directory], (odb) => {
       expect(odb.find(oidFromHex(oid('2')), 0)).toBe(true);
       for (const useHandle of [true, false]) {
-        const reader = new ObjectReader(odb.packs, odb.directories, useHandle);
+        const reader = new ObjectReader(odb.packs, odb.directories, SHA1, useHandle);
         reader.open(odb.pack, odb.offset, oidFromHex(oid('2')), 0);
         expect([reader.type, reader.size, reader.isPlain]).toEqual([BLOB, 9, true]);
         expect(Buffer.from(reader.read()).toString()).toBe('content 2');
@@ -96,10 +96,13 @@ describe('ObjectDatabase', () => {
       if (withFolder) mkdirSync(join(directory, '99'));
       withDatabase([directory], (odb) => {
         const at = Buffer.concat([Buffer.from('xx'), oidFromHex(oid('9'))]);
-        expect(() => odb.read(at, 2)).toThrow(missing(oidFromHex(oid('9')), 0));
+        expect(() => odb.read(at, 2)).toThrow(missing(oidFromHex(oid('9')), 0, SHA1));
       });
     }
-    expect(missing(oidFromHex(oid('9')), 0)).toMatchObject({ code: 'object-missing', subject: { oid: oid('9') } });
+    expect(missing(oidFromHex(oid('9')), 0, SHA1)).toMatchObject({
+      code: 'object-missing',
+      subject: { oid: oid('9') },
+    });
   });
 
   it('leaves a damaged pack out, with a warning, and finds its objects elsewhere', () => {
@@ -232,7 +235,7 @@ describe('ObjectDatabase', () => {
     const script = `
       const { ObjectDatabase } = await import(${JSON.stringify(module)});
       try {
-        ObjectDatabase.open([${JSON.stringify(directory)}], (line) => console.log('warning', line));
+        ObjectDatabase.open([${JSON.stringify(directory)}], { name: 'sha1', oidBytes: 20 }, (line) => console.log('warning', line));
         console.log('opened');
       } catch (error) {
         console.log(error.code, error.subject.errno);

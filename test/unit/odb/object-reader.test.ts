@@ -4,7 +4,7 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loosePath } from '../../../src/engine/odb/loose.ts';
 import { LOOSE, ObjectReader } from '../../../src/engine/odb/object-reader.ts';
-import { oidFromHex } from '../../../src/engine/oid.ts';
+import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { BLOB, TREE } from '../../../src/engine/pack/entry.ts';
 import { SCRATCH_BYTES } from '../../../src/engine/pack/pack-reader.ts';
 import { plainEntry } from '../../support/pack-writer.ts';
@@ -41,7 +41,7 @@ describe.each([
   ['with the handle', true],
   ['without the handle', false],
 ])('ObjectReader, %s', (_, useHandle) => {
-  const reader = new ObjectReader([pack.file], directories, useHandle);
+  const reader = new ObjectReader([pack.file], directories, SHA1, useHandle);
   afterAll(() => {
     reader.close();
   });
@@ -103,7 +103,7 @@ describe.each([
   });
 
   it('takes a loose object from the first directory that has it', () => {
-    const other = new ObjectReader([], [...directories].reverse(), useHandle);
+    const other = new ObjectReader([], [...directories].reverse(), SHA1, useHandle);
     other.open(LOOSE, 0, oid('1'), 0);
     expect(Buffer.from(other.read()).toString()).toBe('in two');
     other.close();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BLOB, EntryHeader, MAX_ENTRY_HEADER_BYTES, typeName } from '../../../src/engine/pack/entry.ts';
 import { entryHeader, OFS_DELTA, offsetBytes, REF_DELTA } from '../../support/pack-writer.ts';
 
-const header = new EntryHeader();
+const header = new EntryHeader(20);
 const parse = (bytes: Uint8Array, at = 0, end = bytes.length): boolean => header.parse(bytes, at, end);
 
 describe('sizes', () => {

@@ -18,6 +18,7 @@ import {
   type PackEntry,
 } from '../../support/pack-writer.ts';
 import { run, wholeDelta, type Instruction } from './delta-instructions.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 export class MadePack {
   readonly entries: PackEntry[] = [];
@@ -76,7 +77,7 @@ export interface OpenedPack {
 
 export function openByName(packFolder: string, name: string): OpenedPack {
   const base = join(packFolder, `pack-${name}`);
-  const index = PackIndex.open(`${base}.idx`);
+  const index = PackIndex.open(`${base}.idx`, SHA1);
   const file = openPack(`${base}.pack`, `${base}.idx`, index);
   return {
     file,

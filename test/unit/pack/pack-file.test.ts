@@ -6,6 +6,7 @@ import { openPack } from '../../../src/engine/pack/pack-file.ts';
 import { PackIndex } from '../../../src/engine/pack/pack-index.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { MadePack } from './made-pack.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('pack-file');
 const made = new MadePack();
@@ -20,7 +21,7 @@ let cases = 0;
 function refusal(bytes: Uint8Array): CheckoutError | null {
   const path = join(folder, `case-${cases++}.pack`);
   writeFileSync(path, bytes);
-  const index = PackIndex.open(opened.file.indexPath);
+  const index = PackIndex.open(opened.file.indexPath, SHA1);
   const descriptors = readdirSync('/proc/self/fd').length;
   try {
     closeSync(openPack(path, opened.file.indexPath, index).fd);
@@ -70,7 +71,7 @@ describe.runIf(process.platform === 'linux')('openPack', () => {
   });
 
   it('refuses what is no file, or not there', () => {
-    const index = PackIndex.open(opened.file.indexPath);
+    const index = PackIndex.open(opened.file.indexPath, SHA1);
     mkdirSync(join(folder, 'folder.pack'));
     expect(() => openPack(join(folder, 'folder.pack'), '', index)).toThrow(/not a regular file/);
     expect(() => openPack(join(folder, 'absent.pack'), '', index)).toThrow(

@@ -6,6 +6,7 @@ import { PackIndex } from '../../../src/engine/pack/pack-index.ts';
 import { GitRepository } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { indexFile, manyOids, type IndexSpec } from './index-file.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('pack-index');
 let files = 0;
@@ -17,7 +18,7 @@ function write(bytes: Uint8Array): string {
 }
 
 function withIndex<T>(bytes: Uint8Array, run: (index: PackIndex) => T): T {
-  const index = PackIndex.open(write(bytes));
+  const index = PackIndex.open(write(bytes), SHA1);
   try {
     return run(index);
   } finally {
@@ -152,7 +153,7 @@ describe('files larger than are read whole', () => {
     expect(bytes.length).toBeGreaterThan(16 << 20);
     const before = process.memoryUsage().arrayBuffers;
     const path = write(bytes);
-    const index = PackIndex.open(path);
+    const index = PackIndex.open(path, SHA1);
     expect(index.count).toBe(count);
     // In order, then all over the file: blocks are dropped and read again.
     expectAll(index, unique, places, 61);
@@ -169,7 +170,7 @@ describe('files larger than are read whole', () => {
 
   it('that shrink while they are open are told', () => {
     const path = write(indexFile({ version: 2, oids: unique, offsets }));
-    const index = PackIndex.open(path);
+    const index = PackIndex.open(path, SHA1);
     writeFileSync(path, Buffer.alloc(100));
     expect(refusal(() => index.find(unique, 20 * 350_000))).toContain('ends early');
     index.close();
@@ -181,18 +182,20 @@ describe('hostile files', () => {
   const good = { 1: indexFile({ ...spec, version: 1 }), 2: indexFile(spec) };
 
   it.each([0, 1, 8, 1031, 1032, 1063, 1064, 1071])('of %i bytes', (length) => {
-    expect(refusal(() => PackIndex.open(write(good[2].subarray(0, length))))).toMatch(/too small|wrong size/);
-    refusal(() => PackIndex.open(write(good[1].subarray(0, length))));
+    expect(refusal(() => PackIndex.open(write(good[2].subarray(0, length)), SHA1))).toMatch(/too small|wrong size/);
+    refusal(() => PackIndex.open(write(good[1].subarray(0, length)), SHA1));
   });
 
   it('cut or longer by a byte', () => {
     for (const bytes of Object.values(good)) {
-      expect(refusal(() => PackIndex.open(write(bytes.subarray(0, -1))))).toContain('wrong size');
+      expect(refusal(() => PackIndex.open(write(bytes.subarray(0, -1)), SHA1))).toContain('wrong size');
     }
-    expect(refusal(() => PackIndex.open(write(Buffer.concat([good[1], Buffer.alloc(1)]))))).toContain('wrong size');
+    expect(refusal(() => PackIndex.open(write(Buffer.concat([good[1], Buffer.alloc(1)])), SHA1))).toContain(
+      'wrong size',
+    );
     // Version 2 may have up to count - 1 large offsets.
-    PackIndex.open(write(Buffer.concat([good[2], Buffer.alloc(19 * 8)]))).close();
-    expect(refusal(() => PackIndex.open(write(Buffer.concat([good[2], Buffer.alloc(19 * 8 + 1)]))))).toContain(
+    PackIndex.open(write(Buffer.concat([good[2], Buffer.alloc(19 * 8)])), SHA1).close();
+    expect(refusal(() => PackIndex.open(write(Buffer.concat([good[2], Buffer.alloc(19 * 8 + 1)])), SHA1))).toContain(
       'wrong size',
     );
   });
@@ -200,22 +203,22 @@ describe('hostile files', () => {
   it('of a version that is not known', () => {
     const bytes = Buffer.from(good[2]);
     bytes.writeUInt32BE(3, 4);
-    expect(refusal(() => PackIndex.open(write(bytes)))).toContain('unknown version');
+    expect(refusal(() => PackIndex.open(write(bytes), SHA1))).toContain('unknown version');
   });
 
   it('with a fan-out table that falls, or counts more than there is', () => {
     const falling = Buffer.from(good[2]);
     falling.writeUInt32BE(21, 8 + 4 * 100);
-    expect(refusal(() => PackIndex.open(write(falling)))).toContain('out of order');
+    expect(refusal(() => PackIndex.open(write(falling), SHA1))).toContain('out of order');
     const many = Buffer.from(good[2]);
     many.writeUInt32BE(0xffffffff, 8 + 4 * 255);
-    expect(refusal(() => PackIndex.open(write(many)))).toContain('wrong size');
+    expect(refusal(() => PackIndex.open(write(many), SHA1))).toContain('wrong size');
   });
 
   it('that are not files, or not there', () => {
     mkdirSync(join(folder, 'd.idx'));
     for (const name of ['d.idx', 'absent.idx']) {
-      expect(() => PackIndex.open(join(folder, name))).toThrow(
+      expect(() => PackIndex.open(join(folder, name), SHA1)).toThrow(
         expect.objectContaining({ code: 'io', message: expect.stringContaining(name) as string }),
       );
     }
@@ -224,8 +227,8 @@ describe('hostile files', () => {
   it.runIf(process.platform === 'linux')('are closed again', () => {
     const path = write(good[2].subarray(0, -1));
     const descriptors = readdirSync('/proc/self/fd').length;
-    refusal(() => PackIndex.open(path));
-    PackIndex.open(write(good[2])).close();
+    refusal(() => PackIndex.open(path, SHA1));
+    PackIndex.open(write(good[2]), SHA1).close();
     expect(readdirSync('/proc/self/fd').length).toBe(descriptors);
   });
 
@@ -252,7 +255,7 @@ it.each(['1', '2', '2,0x100'])('finds in an index made by git (version %s) what 
   const path = join(folder, `${version}.idx`);
   repository.git(['index-pack', `--index-version=${version}`, '-o', path, pack]);
   const listed = repository.text(['show-index'], { input: readFileSync(path) }).split('\n');
-  const index = PackIndex.open(path);
+  const index = PackIndex.open(path, SHA1);
   expect(index.count).toBe(listed.length);
   for (const line of listed) {
     const [offset, oid] = line.split(' ');

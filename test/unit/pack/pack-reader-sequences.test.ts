@@ -14,6 +14,7 @@ import { randomBytes, randomNumbers } from '../../support/random.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import type { Instruction } from './delta-instructions.ts';
 import { MadePack, plainEntry } from './made-pack.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('sequences');
 const LARGE = SCRATCH_BYTES + 1000;
@@ -92,6 +93,7 @@ describe('objects in any order', () => {
       fc.property(fc.array(step, { minLength: 5, maxLength: 50 }), (steps) => {
         const reader = new PackReader(
           opened.map((pack) => pack.file),
+          SHA1,
           { inflater: new Inflater(useHandle), ...(baseCacheBytes === undefined ? {} : { baseCacheBytes }) },
         );
         for (const { pack, entry, how, small, measure, finish, drop } of steps) {
@@ -140,7 +142,7 @@ it('a delta is not put on what a damaged object left behind', () => {
   const bad = made.raw(damaged, Buffer.alloc(0));
   const delta = made.delta(base, [{ offset: 5, size: 2000 }]);
   const pack = made.write(join(folder, 'damaged'));
-  const reader = new PackReader([pack.file]);
+  const reader = new PackReader([pack.file], SHA1);
   reader.open(0, made.offset(base));
   reader.readSmall();
   reader.open(0, made.offset(bad));

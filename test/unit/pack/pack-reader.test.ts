@@ -13,6 +13,7 @@ import { GitRepository } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { copy, deltaOf, insert, type Instruction } from './delta-instructions.ts';
 import { BLOB, MadePack, openByName, plainEntry, type OpenedPack } from './made-pack.ts';
+import { SHA1 } from '../../../src/engine/oid.ts';
 
 const folder = temporaryFolder('pack-reader');
 const closers: (() => void)[] = [];
@@ -28,7 +29,7 @@ function opened(made: MadePack): OpenedPack {
 }
 
 function readerOf(packs: readonly PackFile[], options: { handle?: boolean; baseCacheBytes?: number } = {}): PackReader {
-  const reader = new PackReader(packs, {
+  const reader = new PackReader(packs, SHA1, {
     inflater: new Inflater(options.handle ?? true),
     ...(options.baseCacheBytes === undefined ? {} : { baseCacheBytes: options.baseCacheBytes }),
   });

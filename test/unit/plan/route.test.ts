@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { routeEngine } from '../../../src/engine/plan/route.ts';
 
-const NEEDS = ['the repository uses sha256', 'the post-checkout hook is to be run'];
+const NEEDS = ['sparse checkout is on', 'the post-checkout hook is to be run'];
 
 describe('routeEngine', () => {
   it('git when it was asked for, whatever is needed', () => {
