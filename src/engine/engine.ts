@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { attributeFiles } from './config/attribute-files.ts';
 import type { Config } from './config/config.ts';
+import { makesLinks } from './config/symlinks.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
 import { countFiles } from './checkout/count-files.ts';
@@ -393,7 +394,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         trustCtime: config.getBool('core.trustCtime') ?? true,
         checkStatMinimal: config.get('core.checkStat')?.toLowerCase() === 'minimal',
         fileMode: config.getBool('core.fileMode') ?? true,
-        symlinks: true,
+        symlinks: makesLinks(config, environment, process.platform),
         platform: process.platform,
       },
       ignoreStat: config.getBool('core.ignoreStat') ?? false,

@@ -41,7 +41,9 @@ import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
 import type { Job, Pass } from './messages.ts';
+import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
+import { repairTrees } from './repair-trees.ts';
 import { writeBatch } from './worker-loop.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 import { orderWrites } from './write-order.ts';
@@ -149,7 +151,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const paths = new WorktreePaths(request.workTree);
   const { rootIsEmpty } = request;
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
-  const manifest = buildManifest(request.odb, request.treeOid, {
+  const walked = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
     maxPathBytes: maxPathBytes(process.platform) - paths.rootBytes,
     conversions: request.conversions,
@@ -158,6 +160,8 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
       ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
       : {}),
   });
+  const manifest = walked.isOdd ? settleOddTrees(walked, request.conversions) : walked;
+  repairTrees(manifest, request.odb);
   const reasons = [...manifest.needsGit];
   for (const conversion of request.conversionList()) {
     if (conversion.kind === 'git') reasons.push(conversion.reason ?? 'a conversion that only git does');
@@ -165,7 +169,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   if (reasons.length > 0) throw new NeedsGit(reasons);
   const comparison =
     request.index === null
-      ? compareWithNothing(manifest.tables)
+      ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison);
   const plan = request.plan(comparison.toWrite);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
@@ -261,7 +265,8 @@ async function write(
         baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
       },
     };
-    const threads = plan.workers > 0 && pool.size > 0;
+    // Threads were started for what the walk met; of an odd tree there may be nothing left to write.
+    const threads = pool.size > 0;
     if (threads) pool.begin(job, onFailure);
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
@@ -498,27 +503,36 @@ function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: n
   return { written, kept };
 }
 
-function cacheTreeOf(manifest: Manifest): Bytes | null {
-  if (!manifest.cacheTreeValid) return null;
+/** The cache tree, as far as the ids of trees can be vouched for. */
+function cacheTreeOf(manifest: Manifest): Bytes {
   const { directories, tables } = manifest;
-  const nameStart = new Uint32Array(directories.count);
-  const nameEnd = new Uint32Array(directories.count);
-  for (let i = 1; i < directories.count; i++) {
-    const pathStart = tables.pathOffsets[directories.firstEntry[i] ?? 0] ?? 0;
-    const parent = directories.parent[i] ?? 0;
-    nameStart[i] = pathStart + (parent === 0 ? 0 : (directories.pathLength[parent] ?? 0) + 1);
-    nameEnd[i] = pathStart + (directories.pathLength[i] ?? 0);
+  const known = knownEntryCounts(manifest);
+  const { count, irregular } = directories;
+  const { oidBytes } = directories.format;
+  const parent = new Int32Array(count);
+  const nameStart = new Uint32Array(count);
+  const nameEnd = new Uint32Array(count);
+  const entryCount = new Uint32Array(count);
+  const oids = new Uint8Array(count * oidBytes);
+  // Directories without entries are in no index, so the others move up.
+  const numbers = new Int32Array(count);
+  let rows = 0;
+  for (let i = 0; i < count; i++) {
+    if (i > 0 && directories.entryCount[i] === 0) continue;
+    const row = rows++;
+    numbers[i] = row;
+    const above = directories.parent[i] ?? -1;
+    parent[row] = above < 0 ? -1 : (numbers[above] ?? 0);
+    if (i > 0) {
+      const pathStart = tables.pathOffsets[directories.firstEntry[i] ?? 0] ?? 0;
+      nameStart[row] = pathStart + (above === 0 ? 0 : (directories.pathLength[above] ?? 0) + 1);
+      nameEnd[row] = pathStart + (directories.pathLength[i] ?? 0);
+    }
+    entryCount[row] = irregular[i] === 1 ? UNKNOWN_TREE : (known[i] ?? 0);
+    oids.set(directories.oids.subarray(i * oidBytes, (i + 1) * oidBytes), row * oidBytes);
   }
   return serializeCacheTree(
-    {
-      format: directories.format,
-      count: directories.count,
-      parent: directories.parent,
-      nameStart,
-      nameEnd,
-      entryCount: knownEntryCounts(manifest),
-      oids: directories.oids,
-    },
+    { format: directories.format, count: rows, parent, nameStart, nameEnd, entryCount, oids },
     tables.pathBytes,
   );
 }

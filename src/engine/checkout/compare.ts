@@ -21,19 +21,22 @@ export interface Comparison {
   readonly toWrite: number;
 }
 
-/** All is to be written: there is no index, so nothing on disk is known. */
-export function compareWithNothing(tables: Tables): Comparison {
+/**
+ * All is to be written: there is no index, so nothing on disk is known.
+ * @param symlinks core.symlinks; where it is off, links are written as files
+ */
+export function compareWithNothing(tables: Tables, symlinks: boolean): Comparison {
   let toWrite = 0;
   for (let i = 0; i < tables.count; i++) {
-    tables.states[i] = initialState(tables, i);
+    tables.states[i] = initialState(tables, i, symlinks);
     if (tables.states[i] === State.PENDING) toWrite++;
   }
   return { removals: new Uint32Array(0), kept: 0, toWrite };
 }
 
-function initialState(tables: Tables, entry: number): number {
+function initialState(tables: Tables, entry: number, symlinks: boolean): number {
   const mode = tables.modes[entry];
-  return mode === MODE_SYMLINK || mode === MODE_GITLINK ? State.LATER : State.PENDING;
+  return (mode === MODE_SYMLINK && symlinks) || mode === MODE_GITLINK ? State.LATER : State.PENDING;
 }
 
 /** Sets the state of each entry, and for those that stay their stat data, from the old index and the files on disk. */
@@ -59,7 +62,7 @@ export function compareWithIndex(
       continue;
     }
     if (order < 0) {
-      tables.states[entry] = initialState(tables, entry);
+      tables.states[entry] = initialState(tables, entry, statComparison.symlinks);
       if (tables.states[entry] === State.PENDING) toWrite++;
       entry++;
       continue;
@@ -74,7 +77,7 @@ export function compareWithIndex(
       ? stateOnDisk(tables, entry, index, old, paths, statComparison)
       : same && isSkipped(index, old)
         ? keepUnseen(tables, entry, index, old, paths, statComparison)
-        : initialState(tables, entry);
+        : initialState(tables, entry, statComparison.symlinks);
     tables.states[entry] = state;
     if (state === State.KEPT) kept++;
     else if (state !== State.LATER) toWrite++;
@@ -132,12 +135,12 @@ function stateOnDisk(
   const oldAt = old * STAT_WORDS;
   const emptyBlob = isEmptyBlob(index.oids, old * index.format.oidBytes, index.format);
   if (stat === undefined || matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
-    return initialState(tables, entry);
+    return initialState(tables, entry, statComparison.symlinks);
   }
   tables.stats.set(index.stats.subarray(oldAt, oldAt + STAT_WORDS), entry * STAT_WORDS);
   if (!isRacy(index.stats, oldAt, index.mtimeSeconds)) return State.KEPT;
   // Links are compared by the main thread, which makes them.
-  return tables.modes[entry] === MODE_SYMLINK ? State.LATER : State.VERIFY;
+  return tables.modes[entry] === MODE_SYMLINK && statComparison.symlinks ? State.LATER : State.VERIFY;
 }
 
 /** lstat without an exception for what is not there; a file where a directory should be counts as nothing, too. */

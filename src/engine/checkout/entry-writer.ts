@@ -7,7 +7,7 @@ import type { Bytes } from '../bytes.ts';
 import { convertedSize, convertInto, createStreamConverter } from '../filter/convert.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { statToWords } from '../index/stat-words.ts';
-import { MODE_EXECUTABLE } from '../object/tree.ts';
+import { MODE_EXECUTABLE, MODE_SYMLINK } from '../object/tree.ts';
 import { ObjectReader } from '../odb/object-reader.ts';
 import { oidToHex } from '../oid.ts';
 import { BLOB, typeName } from '../pack/entry.ts';
@@ -25,6 +25,8 @@ const CONVERTED_BYTES = 2 * SCRATCH_BYTES;
 
 /** For conversions that show no id. */
 const NO_OID = new Uint8Array(0);
+/** A link that is written as a file (core.symlinks is off) holds its target and nothing else. */
+const AS_IT_IS: Conversion = { kind: 'none', crlf: 'none', ident: false };
 
 /** Why a run was stopped in the middle of an entry; the entry stays as it was. */
 class Stopped extends Error {}
@@ -112,7 +114,7 @@ export class EntryWriter {
         oid: hex,
       });
     }
-    const conversion = conversions[tables.conversions[entry] ?? 0];
+    const conversion = tables.modes[entry] === MODE_SYMLINK ? AS_IT_IS : conversions[tables.conversions[entry] ?? 0];
     if (conversion === undefined) throw new Error(`no conversion ${tables.conversions[entry] ?? 0}`);
     const small = reader.readSmall();
     if (small !== null) return this.#put(entry, verify, this.#convert(conversion, small, entry));

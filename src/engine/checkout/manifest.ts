@@ -2,8 +2,8 @@
  * The manifest: what the commit's tree says should be on disk. Reads all trees of the commit, checks each name before anything
  * is touched, and fills the shared tables in index order.
  *
- * What git would order or drop in ways of its own (a tree out of order, a name twice, a name with a slash) is left to git: the
- * manifest says so by `needsGit`.
+ * Trees that git would not write (out of order, a name twice, a name with a slash) are noticed here, and settled after the walk by
+ * odd-trees.ts.
  */
 import { displayBytes, type Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
@@ -32,6 +32,8 @@ export interface Directories {
   /** Number of the first entry below it, and how many there are. */
   firstEntry: Uint32Array;
   entryCount: Uint32Array;
+  /** 1 where git would write the entries as another tree than they came from, so that nobody may vouch for its id. */
+  irregular: Uint8Array;
   /** Id of its tree: `format.oidBytes` each. */
   oids: Bytes;
 }
@@ -41,8 +43,8 @@ export interface Manifest {
   readonly directories: Directories;
   /** Reasons for which only git can check this tree out. */
   readonly needsGit: readonly string[];
-  /** False where a tree without entries makes the cache tree unsure. */
-  readonly cacheTreeValid: boolean;
+  /** Entries are not in index order yet, or some displace others: for odd-trees.ts to settle. */
+  readonly isOdd: boolean;
 }
 
 /** Finds out how the content of files is converted, while the walk goes from directory to directory. */
@@ -99,7 +101,8 @@ class ManifestBuilder {
   readonly #frames: Frame[] = [];
   /** The path of the directory that the walk is in, with its slash. */
   #prefix = new Uint8Array(4096);
-  #cacheTreeValid = true;
+  /** Met a tree whose entries git would not have in this order, or not all of them. */
+  #odd = false;
   #notified = false;
   /** Regular files so far. */
   #files = 0;
@@ -134,8 +137,7 @@ class ManifestBuilder {
       }
       this.#checkName(frame);
       this.#checkOrder(frame);
-      // git, too, does not vouch for the id of a tree that it would write in another way.
-      if (!cursor.isModeCanonical) this.#cacheTreeValid = false;
+      if (!cursor.isModeCanonical) this.#directories.irregular[frame.directory] = 1;
       if (cursor.mode === MODE_TREE) {
         if (this.#frames.length >= maxDepth) {
           const where = this.#entryDisplay(frame);
@@ -154,7 +156,7 @@ class ManifestBuilder {
       tables: this.#tables,
       directories: this.#directories,
       needsGit: [...this.#needsGit],
-      cacheTreeValid: this.#cacheTreeValid,
+      isOdd: this.#odd,
     };
   }
 
@@ -214,7 +216,8 @@ class ManifestBuilder {
     const count = this.#tables.count - (directories.firstEntry[frame.directory] ?? 0);
     directories.entryCount[frame.directory] = count;
     // git makes no directory for an empty tree.
-    if (count === 0 && frame.directory > 0) this.#cacheTreeValid = false;
+    const parent = directories.parent[frame.directory] ?? -1;
+    if (parent >= 0 && (count === 0 || directories.irregular[frame.directory] === 1)) directories.irregular[parent] = 1;
   }
 
   #addEntry(frame: Frame): void {
@@ -238,7 +241,7 @@ class ManifestBuilder {
     const { bytes } = cursor;
     for (let i = cursor.nameStart, at = pathStart + prefixLength; i < cursor.nameEnd; i++) {
       const byte = bytes[i] ?? 0;
-      if (byte === SLASH) this.#needsGit.add('a tree has a name with a slash in it');
+      if (byte === SLASH) this.#odd = true;
       pathBytes[at++] = byte;
     }
     tables.pathOffsets[entry + 1] = pathEnd;
@@ -297,7 +300,7 @@ class ManifestBuilder {
       while (i < least && bytes[previousStart + i] === bytes[nameStart + i]) i++;
       const a = i < previousLength ? (bytes[previousStart + i] ?? 0) : frame.previousIsTree ? SLASH : 0;
       const b = i < length ? (bytes[nameStart + i] ?? 0) : isTree ? SLASH : 0;
-      if (a >= b) this.#needsGit.add('a tree is not sorted or has a name twice');
+      if (a >= b) this.#odd = true;
       if (i === previousLength && !frame.previousIsTree) frame.candidates.push(previousStart, previousEnd);
       if (frame.candidates.length > 0) this.#checkCandidates(frame, isTree);
     }
@@ -316,9 +319,7 @@ class ManifestBuilder {
       let i = 0;
       while (i < length && nameStart + i < nameEnd && bytes[start + i] === bytes[nameStart + i]) i++;
       if (i === length) {
-        if (isTree && nameEnd - nameStart === length) {
-          this.#needsGit.add('a tree has a file and a directory of one name');
-        }
+        if (isTree && nameEnd - nameStart === length) this.#odd = true;
         return;
       }
       candidates.length -= 2;
@@ -336,7 +337,7 @@ class ManifestBuilder {
     this.#prefix.set(cursor.bytes.subarray(cursor.nameStart, cursor.nameEnd), prefixLength);
     this.#prefix[length - 1] = SLASH;
     for (let i = cursor.nameStart; i < cursor.nameEnd; i++) {
-      if (cursor.bytes[i] === SLASH) this.#needsGit.add('a tree has a name with a slash in it');
+      if (cursor.bytes[i] === SLASH) this.#odd = true;
     }
   }
 
@@ -358,7 +359,8 @@ class ManifestBuilder {
   }
 }
 
-function newDirectories(capacity: number, format: ObjectFormat): Directories {
+/** Room for so many directories; none is in it. */
+export function newDirectories(capacity: number, format: ObjectFormat): Directories {
   return {
     format,
     count: 0,
@@ -366,17 +368,20 @@ function newDirectories(capacity: number, format: ObjectFormat): Directories {
     pathLength: new Uint32Array(capacity),
     firstEntry: new Uint32Array(capacity),
     entryCount: new Uint32Array(capacity),
+    irregular: new Uint8Array(capacity),
     oids: new Uint8Array(capacity * format.oidBytes),
   };
 }
 
-function growDirectories(directories: Directories): Directories {
+/** The same directories with room for as many more. */
+export function growDirectories(directories: Directories): Directories {
   const grown = newDirectories(directories.parent.length * 2, directories.format);
   grown.count = directories.count;
   grown.parent.set(directories.parent);
   grown.pathLength.set(directories.pathLength);
   grown.firstEntry.set(directories.firstEntry);
   grown.entryCount.set(directories.entryCount);
+  grown.irregular.set(directories.irregular);
   grown.oids.set(directories.oids);
   return grown;
 }

@@ -21,7 +21,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
   when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
   when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
-  when(config.getBool('core.symlinks') === false, 'core.symlinks is false');
   when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
   when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
   const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];

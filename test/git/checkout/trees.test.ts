@@ -2,7 +2,7 @@
  * Trees as git never writes them, and names that only some file systems can bear: each is written as git writes it, or
  * refused before anything is touched, as git refuses it.
  */
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runOurs } from '../../support/ours.ts';
@@ -50,7 +50,7 @@ describe('modes', () => {
     ];
     const entries = modes.map((mode, i): RawEntry => ({ mode, name: `f${i}`, oid: blob }));
     entries.push({ mode: '120777', name: 'link', oid: blob }, { mode: '040000', name: 'tree', oid: subtree });
-    await expectSameAsGit({ repository, revision: commitOf(sortedEntries(entries)), engine: 'any', fsck: false });
+    await expectSameAsGit({ repository, revision: commitOf(sortedEntries(entries)), fsck: false });
   });
 
   it('a mode without a known type is a submodule', async () => {
@@ -59,11 +59,14 @@ describe('modes', () => {
       name: `g${i}`,
       oid: GITLINK_OID,
     }));
-    await expectSameAsGit({ repository, revision: commitOf([file('a'), ...entries]), engine: 'any', fsck: false });
+    await expectSameAsGit({ repository, revision: commitOf(sortedEntries([file('a'), ...entries])), fsck: false });
   });
 });
 
-describe('order and duplicates go to git', () => {
+describe('order and duplicates', () => {
+  const rules = repository.object('blob', '* eol=crlf\n');
+  const noRules = repository.object('blob', '* -text\n');
+  const withRules = repository.rawTree([file('.gitattributes', rules), file('inside'), file('other', other)]);
   const cases: Record<string, RawEntry[]> = {
     unsorted: [file('c'), file('a'), dir('b'), file('aa')],
     'a name twice': [file('a'), file('a', other), file('b')],
@@ -72,22 +75,55 @@ describe('order and duplicates go to git', () => {
     'a file and its directory, others between': [file('n'), file('n.x'), file('n0'), dir('n')],
     'a slash in a name': [file('p/q')],
     'a slash in a name beside the directory': [dir('p'), file('p/q')],
+    'a directory twice, and one of its files again': [dir('p'), dir('p', withRules), file('p/other'), link('p/l')],
+    'a file takes the place of what a file in a directory took': [file('p'), file('p/q/r'), file('p'), dir('p/q')],
+    'rules that come last count for all': [
+      dir('d'),
+      file('a'),
+      file('.gitattributes', noRules),
+      file('d/.gitattributes', rules),
+      file('.gitattributes', rules),
+    ],
+    'rules of a directory that is displaced': [dir('d', withRules), file('d'), file('d/inside'), file('a')],
+    'links and submodules': [
+      link('n'),
+      dir('n'),
+      { mode: '160000', name: 'n', oid: GITLINK_OID },
+      file('m/x'),
+      link('m'),
+    ],
+    'nothing below a name with a slash': [file('a'), dir('x/y', repository.rawTree([]))],
   };
   for (const [name, entries] of Object.entries(cases)) {
     it(name, async () => {
       const revision = commitOf(entries);
-      await expectSameAsGit({ repository, revision, modes: [0, 2], engine: 'any', fsck: false, unclean: true });
+      await expectSameAsGit({ repository, revision, modes: FEW_MODES, fsck: false, unclean: true });
     });
   }
+
+  it('over what was there before', async () => {
+    const from = repository.commit({ a: 'content\n', 'n/x': 'x', p: 'was a file', c: 'other\n', z: 'goes' }).commit;
+    const revision = commitOf([file('p/q'), file('c'), file('n'), file('a'), file('c', other), dir('n.d'), dir('b')]);
+    // Over an index git loses entries of such trees; so git starts from nothing here.
+    const prepareForGit = (directory: string): void => {
+      for (const name of readdirSync(directory))
+        if (name !== '.git') rmSync(join(directory, name), { recursive: true });
+      rmSync(join(directory, '.git', 'index'));
+    };
+    const unlike = { prepareForGit, compareKept: false, modes: FEW_MODES, fsck: false, unclean: true };
+    await expectSameAsGit({ repository, revision, from, ...unlike });
+    await expectSameAsGit({ repository, revision: from, from: revision, ...unlike });
+    await expectSameAsGit({ repository, revision, from: revision, ...unlike });
+  });
 });
 
 describe('shapes', () => {
   it('no entry at all, and directories without any', async () => {
     const empty = repository.rawTree([]);
-    await expectSameAsGit({ repository, revision: commitOf([]), modes: FEW_MODES, engine: 'any' });
+    await expectSameAsGit({ repository, revision: commitOf([]), modes: FEW_MODES });
     const nested = repository.rawTree([dir('deeper', empty)]);
-    const entries = [file('a'), dir('hollow', empty), dir('nested', nested), file('z')];
-    await expectSameAsGit({ repository, revision: commitOf(entries), engine: 'any', fsck: false });
+    const entries = [file('a'), dir('full'), dir('hollow', empty), dir('nested', nested), file('z')];
+    await expectSameAsGit({ repository, revision: commitOf(entries), fsck: false });
   });
 
   it('a directory of 500 levels', async () => {

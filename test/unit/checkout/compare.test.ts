@@ -303,6 +303,9 @@ it('without an index everything is to be written', () => {
     { path: 'd', mode: MODE_GITLINK },
   ]);
   tables.states.fill(9);
-  expect(compareWithNothing(tables)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 2 });
+  expect(compareWithNothing(tables, true)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 2 });
   expect([...tables.states]).toEqual([State.PENDING, State.PENDING, State.LATER, State.LATER]);
+  // Links as files.
+  expect(compareWithNothing(tables, false)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 3 });
+  expect([...tables.states]).toEqual([State.PENDING, State.PENDING, State.PENDING, State.LATER]);
 });
