@@ -390,6 +390,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         hfs: config.getBool('core.protectHFS') ?? process.platform === 'darwin',
         windows: process.platform === 'win32',
       },
+      maxTreeDepth: config.getInt('core.maxTreeDepth'),
       statComparison: {
         trustCtime: config.getBool('core.trustCtime') ?? true,
         checkStatMinimal: config.get('core.checkStat')?.toLowerCase() === 'minimal',

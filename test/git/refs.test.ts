@@ -451,8 +451,6 @@ describe('locks', () => {
     expect(() => prepare(facts, { kind: 'switch', refName: 'refs/heads/none' })).toThrow(
       expect.objectContaining({ code: 'unknown-revision' }),
     );
-    git(path, 'symbolic-ref', 'refs/heads/alias', 'refs/heads/main');
-    expect(() => reset('alias')).toThrow(expect.objectContaining({ code: 'unsupported' }));
     expect(readdirSync(join(path, '.git/refs/heads')).filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 

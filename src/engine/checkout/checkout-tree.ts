@@ -60,6 +60,8 @@ export interface TreeCheckout {
   /** Held by the caller; committed here on success. */
   readonly lock: IndexLock;
   readonly rules: PathRules;
+  /** core.maxTreeDepth; undefined for git's default. */
+  readonly maxTreeDepth?: number | undefined;
   readonly statComparison: StatComparison;
   /** core.ignoreStat: files that are written are marked assume-valid. */
   readonly ignoreStat: boolean;
@@ -153,6 +155,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
   const walked = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
+    ...(request.maxTreeDepth === undefined ? {} : { maxDepth: request.maxTreeDepth }),
     maxPathBytes: maxPathBytes(process.platform) - paths.rootBytes,
     conversions: request.conversions,
     // With nothing on disk every entry will be written, so threads can start while trees are read.

@@ -52,7 +52,7 @@ export interface HeadUpdate {
  * Locks HEAD and the branch, checks that the change is possible, and writes the new contents beside the old.
  *
  * @throws CheckoutError 'ref-locked' (a lock is held, another working tree uses the branch, a ref is in the way),
- *   'unknown-revision', 'unsupported' (the branch is a symbolic ref: git's to do), 'io'
+ *   'unknown-revision', 'io'
  */
 export function prepareHeadUpdate(facts: HeadUpdateFacts, change: HeadChange): HeadUpdate {
   const locks: RefLock[] = [];
@@ -80,7 +80,9 @@ function prepare(facts: HeadUpdateFacts, change: HeadChange, locks: RefLock[], a
   const head = readRef(dirs, 'HEAD');
   const onBranch = head?.kind === 'symbolic' ? head.target : null;
   const headOid = resolveRef(dirs, 'HEAD')?.oid ?? null;
-  const from = (onBranch === null ? null : branchOf(onBranch)) ?? headOid ?? '(invalid)';
+  // Where HEAD's branch is a symbolic ref, git names the one that it leads to.
+  const atEnd = onBranch === null ? null : (resolveRef(dirs, 'HEAD')?.name ?? onBranch);
+  const from = (atEnd === null ? null : branchOf(atEnd)) ?? headOid ?? '(invalid)';
   const message = (to: string): string =>
     facts.reflogMessage ?? facts.environment['GIT_REFLOG_ACTION'] ?? `checkout: moving from ${from} to ${to}`;
   const log = (name: string, oldOid: string | null, newOid: string, text: string): void => {
@@ -110,7 +112,9 @@ function prepare(facts: HeadUpdateFacts, change: HeadChange, locks: RefLock[], a
     });
   }
   if (onBranch !== refName) refuseBranchInUse(facts, refName, branch);
-  const branchLock = change.kind === 'reset-branch' ? lockBranch(facts, refName, lock) : null;
+  // A branch that is a symbolic ref stays one: what it leads to is written, and all on the way there log it.
+  const chain = change.kind === 'reset-branch' ? symbolicChain(dirs, refName) : [refName];
+  const branchLock = change.kind === 'reset-branch' ? lockBranch(facts, chain[chain.length - 1]!, lock) : null;
   const oldOid = resolveRef(dirs, refName)?.oid ?? null;
   const newOid = change.kind === 'reset-branch' ? change.oid : oldOid;
   if (newOid === null) throw unknownRevision(branch, 'is not a branch of this repository');
@@ -125,8 +129,8 @@ function prepare(facts: HeadUpdateFacts, change: HeadChange, locks: RefLock[], a
         if (branchLock !== null && change.kind === 'reset-branch') {
           const text =
             facts.reflogMessage ?? `branch: ${oldOid === null ? 'Created from' : 'Reset to'} ${change.startPoint}`;
-          if (oldOid !== newOid) log(refName, oldOid, newOid, text);
-          if (onBranch === refName) {
+          if (oldOid !== newOid) for (const name of chain) log(name, oldOid, newOid, text);
+          if (onBranch !== null && chain.includes(onBranch)) {
             // HEAD moves with its branch, and its log tells, even where the branch keeps its value.
             log('HEAD', headOid, newOid, text);
             headNow = newOid;
@@ -169,6 +173,19 @@ function refuseBranchInUse({ dirs, config }: HeadUpdateFacts, refName: string, b
   );
 }
 
+/** A ref and those that it leads to, the last one being no symbolic ref, or not there. */
+function symbolicChain(dirs: RefDirs, refName: string): string[] {
+  const end = resolveRef(dirs, refName)?.name ?? refName;
+  const chain = [refName];
+  for (let at = refName; at !== end;) {
+    const value = readRef(dirs, at);
+    if (value?.kind !== 'symbolic') break;
+    at = value.target;
+    chain.push(at);
+  }
+  return chain;
+}
+
 /** Locks a branch that will be written, and finds what its file would collide with. */
 function lockBranch({ dirs }: HeadUpdateFacts, refName: string, lock: (name: string) => RefLock): RefLock {
   const conflict = (other: string): CheckoutError =>
@@ -193,11 +210,6 @@ function lockBranch({ dirs }: HeadUpdateFacts, refName: string, lock: (name: str
     if (stat?.isDirectory() === true && !removeEmptyDirectories(path)) throw conflict(`${refName}/…`);
   } catch (error) {
     throw ioError('clear', path, error);
-  }
-  if (readRef(dirs, refName)?.kind === 'symbolic') {
-    throw new CheckoutError('unsupported', `the branch '${displayName(refName)}' is a symbolic ref`, {
-      option: displayName(refName),
-    });
   }
   return taken;
 }

@@ -137,6 +137,11 @@ describe('shapes', () => {
     deep.git(['repack', '-adq']);
     deep.git(['prune-packed']);
     await expectSameAsGit({ repository: deep, revision: commit, modes: FEW_MODES, fsck: false });
+    const config = { 'core.maxTreeDepth': '499' };
+    const { directory } = deep;
+    const { report } = await runOurs({ directory, target: { kind: 'detach', revision: commit }, config });
+    expect(report.error?.code).toBe('tree-too-deep');
+    expect(readdirSync(directory)).toEqual(['.git']);
   }, 60_000);
 
   it('one directory of 1,200 files and 300 directories of one', async () => {

@@ -14,7 +14,6 @@ const SOURCES = {
   'filter/conversion.ts': 4,
   'refs/branch-state.ts': 1,
   'odb/object-database.ts': 1,
-  'refs/head-update.ts': 1,
 } as const;
 
 /** Functions whose argument or result is a reason. */
