@@ -436,6 +436,10 @@ function writeLater(
       if (tables.modes[entry] === MODE_GITLINK) {
         if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
         made = createGitlinkDirectory(prepared.paths.absolute(tables.pathBytes, start, end));
+        if (made === null) {
+          tables.states[entry] = State.KEPT;
+          continue;
+        }
       } else {
         const target = readLinkTarget(request.odb, tables, entry);
         // Stat data from the old index: the link matched them, but may have been changed in the same second.

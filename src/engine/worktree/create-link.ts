@@ -35,12 +35,13 @@ function cutAtNul(target: Bytes): Buffer {
   return bufferOver(target, 0, zero < 0 ? target.length : zero);
 }
 
-/** Makes a submodule's directory unless it is there. */
-export function createGitlinkDirectory(path: Buffer): BigIntStats {
+/** Makes a submodule's directory; null where one is there, whose stat data git does not take either. */
+export function createGitlinkDirectory(path: Buffer): BigIntStats | null {
   try {
     mkdirSync(path);
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
+    return null;
   }
   return lstatSync(path, { bigint: true });
 }

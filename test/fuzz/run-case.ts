@@ -1,0 +1,140 @@
+/**
+ * Runs a case: git in one copy, ours in the other, step by step, and compares after each.
+ */
+import { existsSync, utimesSync } from 'node:fs';
+import { runOurs } from '../support/ours.ts';
+import { build, SIDES } from './build.ts';
+import { compareOutcomes, type Ending, type Outcome } from './compare.ts';
+import { applyDirt } from './dirt.ts';
+import { identitiesOf, look } from './look.ts';
+import type { Case, Step } from './model.ts';
+import { gitThroughShell, quote, type Shell } from './shell.ts';
+
+export interface CaseResult {
+  /** Empty when both did the same. */
+  readonly differences: readonly string[];
+  /** Of each step that ran. */
+  readonly engines: readonly ('native' | 'git')[];
+  /** Why git was asked, of each step that git did. */
+  readonly fallbacks: readonly string[];
+  readonly endings: readonly Ending[];
+  /** Threads that were started. */
+  readonly threads: number;
+}
+
+/** After a difference the case runs again: a second that ended in the middle makes one copy racy and the other not. */
+const ATTEMPTS = 3;
+
+export async function runCase(one: Case, root: string, shell: Shell): Promise<CaseResult> {
+  let result = await runOnce(one, root, shell);
+  for (let attempt = 1; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
+    result = await runOnce(one, root, shell);
+  }
+  return result;
+}
+
+/** Arguments of `git checkout --force` for a step. */
+export function targetArguments(step: Step): string[] {
+  switch (step.target) {
+    case 'detach':
+      return ['--detach', `t${step.commit}`];
+    case 'revision':
+      return [`c${step.commit}`];
+    case 'branch':
+      return ['-B', 'new', `t${step.commit}`];
+    case 'move-branch':
+      return ['-B', 'c0', `t${step.commit}`];
+    case 'head':
+      return [];
+  }
+}
+
+function targetOf(step: Step): Parameters<typeof runOurs>[0]['target'] {
+  switch (step.target) {
+    case 'detach':
+      return { kind: 'detach', revision: `t${step.commit}` };
+    case 'revision':
+      return { kind: 'revision', revision: `c${step.commit}` };
+    case 'branch':
+      return { kind: 'branch', branch: 'new', startPoint: `t${step.commit}` };
+    case 'move-branch':
+      return { kind: 'branch', branch: 'c0', startPoint: `t${step.commit}` };
+    case 'head':
+      return { kind: 'head' };
+  }
+}
+
+async function runOnce(one: Case, root: string, shell: Shell): Promise<CaseResult> {
+  await build(one, root, shell);
+  const differences: string[] = [];
+  const engines: ('native' | 'git')[] = [];
+  const fallbacks: string[] = [];
+  const endings: Ending[] = [];
+  let threads = 0;
+  if (one.start !== null) {
+    for (const side of SIDES) await shell.run(`${root}/${side}/tree`, `git checkout -q --force c${one.start}`);
+  }
+  for (const [number, step] of one.steps.entries()) {
+    const outcomes: Outcome[] = [];
+    let ourCacheTree = '';
+    for (const side of SIDES) {
+      const box = `${root}/${side}`;
+      await applyDirt(one, step.dirt, box, shell);
+      setIndexTime(`${box}/tree/.git/index`, step.indexTime);
+      const before = identitiesOf(box);
+      let ending: Ending;
+      let engine: 'native' | 'git' = 'git';
+      if (side === 'git') ending = await byGit(step, box, shell);
+      else {
+        const run = await runOurs({
+          directory: `${box}/tree`,
+          target: targetOf(step),
+          workers: step.workers,
+          alwaysParallel: false,
+          git: gitThroughShell(shell),
+        });
+        const { report } = run;
+        threads += run.started;
+        engine = report.engine;
+        fallbacks.push(...report.fallbacks.map((fallback) => fallback.reason));
+        ending = {
+          status: report.error === undefined ? 0 : report.skipped.length > 0 ? 1 : 128,
+          text: report.error === undefined ? '' : `${report.error.code}: ${report.error.message}`,
+        };
+        if (engine === 'git' && report.error !== undefined && /unable|smudge|filter/.test(report.error.message)) {
+          // git's own status is not in the report.
+          ending = { ...ending, status: outcomes[0]?.ending.status ?? 128 };
+        }
+        engines.push(engine);
+        endings.push(ending);
+      }
+      const { seen, cacheTree } = await look(one, box, before, shell);
+      if (side === 'ours') ourCacheTree = cacheTree;
+      outcomes.push({ ending, seen, engine });
+    }
+    const [git, ours] = outcomes as [Outcome, Outcome];
+    const found = compareOutcomes(one, step, git, ours);
+    if (ours.engine === 'native' && ours.ending.status === 0 && ourCacheTree !== '' && !ourCacheTree.endsWith('0\n')) {
+      found.push(`index: git finds the cache tree wrong: ${ourCacheTree.trim()}`);
+    }
+    differences.push(...found.map((line) => `step ${number}: ${line}`));
+    if (differences.length > 0) break;
+  }
+  return { differences, engines, fallbacks, endings, threads };
+}
+
+async function byGit(step: Step, box: string, shell: Shell): Promise<Ending> {
+  const words = targetArguments(step).map(quote).join(' ');
+  const { status, stderr } = await shell.run(
+    `${box}/tree`,
+    `git -c checkout.workers=${step.gitWorkers} checkout --force --no-progress ${words} --`,
+  );
+  const text = stderr.split('\n').find((line) => /^(fatal|error): /.test(line)) ?? '';
+  return { status: status === 0 ? 0 : status === 1 ? 1 : 128, text: status === 0 ? '' : text };
+}
+
+function setIndexTime(index: string, time: Step['indexTime']): void {
+  if (time === 'natural' || !existsSync(index)) return;
+  const seconds = time === 'young' ? Date.now() / 1000 + 10 : 1_000_000_000;
+  utimesSync(index, seconds, seconds);
+}
