@@ -3,9 +3,11 @@
  */
 export interface IndexSpec {
   readonly version: 1 | 2;
-  /** Sorted, 20 bytes each. */
+  /** Sorted, `oidBytes` each. */
   readonly oids: Uint8Array;
   readonly offsets: ArrayLike<number>;
+  /** Default: 20. */
+  readonly oidBytes?: number;
   readonly packChecksum?: Uint8Array;
   /** Version 2: offsets from this on go to the table of large ones. */
   readonly largeFrom?: number;
@@ -14,19 +16,20 @@ export interface IndexSpec {
 const SIGNATURE = [0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2];
 
 export function indexFile(spec: IndexSpec): Buffer {
-  const { version, oids, offsets } = spec;
+  const { version, oids, offsets, oidBytes = 20 } = spec;
+  const row = 4 + oidBytes;
   const count = offsets.length;
   const fanout = Buffer.alloc(1024);
   const ofFirstByte = new Uint32Array(256);
-  for (let i = 0; i < count; i++) ofFirstByte[oids[20 * i]!]!++;
+  for (let i = 0; i < count; i++) ofFirstByte[oids[oidBytes * i]!]!++;
   let sum = 0;
   for (let byte = 0; byte < 256; byte++) fanout.writeUInt32BE((sum += ofFirstByte[byte]!), 4 * byte);
-  const trailer = Buffer.concat([spec.packChecksum ?? Buffer.alloc(20, 0xcc), Buffer.alloc(20, 0xdd)]);
+  const trailer = Buffer.concat([spec.packChecksum ?? Buffer.alloc(oidBytes, 0xcc), Buffer.alloc(oidBytes, 0xdd)]);
   if (version === 1) {
-    const rows = Buffer.alloc(24 * count);
+    const rows = Buffer.alloc(row * count);
     for (let i = 0; i < count; i++) {
-      rows.writeUInt32BE(offsets[i]!, 24 * i);
-      rows.set(oids.subarray(20 * i, 20 * i + 20), 24 * i + 4);
+      rows.writeUInt32BE(offsets[i]!, row * i);
+      rows.set(oids.subarray(oidBytes * i, oidBytes * (i + 1)), row * i + 4);
     }
     return Buffer.concat([fanout, rows, trailer]);
   }
@@ -48,13 +51,13 @@ export function indexFile(spec: IndexSpec): Buffer {
 }
 
 /** Ids that are spread evenly and sorted: the number in the first four bytes, noise behind. */
-export function manyOids(count: number): Uint8Array {
-  const oids = new Uint8Array(20 * count);
+export function manyOids(count: number, oidBytes = 20): Uint8Array {
+  const oids = new Uint8Array(oidBytes * count);
   const view = new DataView(oids.buffer);
   for (let i = 0; i < count; i++) {
-    view.setUint32(20 * i, Math.floor((i * 2 ** 32) / count));
-    view.setUint32(20 * i + 4, Math.imul(i, 0x9e3779b1) >>> 0);
-    view.setUint32(20 * i + 16, i);
+    view.setUint32(oidBytes * i, Math.floor((i * 2 ** 32) / count));
+    view.setUint32(oidBytes * i + 4, Math.imul(i, 0x9e3779b1) >>> 0);
+    view.setUint32(oidBytes * i + oidBytes - 4, i);
   }
   return oids;
 }
