@@ -256,6 +256,41 @@ describe('cloneByGit', () => {
     }
   });
 
+  it.each([
+    ['the remote’s HEAD', {}, 1],
+    ['a branch, whose format only the fetch tells', { ref: 'main' }, 1],
+    ['a commit, whose id tells the format', { ref: 'COMMIT', depth: 1 }, 0],
+  ] as const)('a remote of SHA-256: %s', async (_, over, madeAgain) => {
+    const remote = scratch.path('sha256.git');
+    git('/', 'init', '-q', '--bare', '-b', 'main', '--object-format=sha256', remote);
+    const emptyTree = git(remote, 'hash-object', '-w', '-t', 'tree', '/dev/null');
+    const head = git(remote, 'commit-tree', '-m', 'x', emptyTree);
+    git(remote, 'update-ref', 'refs/heads/main', head);
+    const used = ports();
+    const url = `${server.origin}/${basename(remote)}`;
+    const request = requestOf({ url, ...over, ...('depth' in over ? { ref: head } : {}) });
+    const { directory, target } = await cloneByGit(request, '/', used);
+    checkOut(directory, target!);
+    expect(git(directory, 'rev-parse', 'HEAD')).toBe(head);
+    expect(git(directory, 'config', 'extensions.objectFormat')).toBe('sha256');
+    expect(git(directory, 'config', 'remote.origin.url')).toBe(url);
+    expect(used.calls.filter((args) => args.includes('init')).length).toBe(1 + madeAgain);
+    git(directory, 'fsck', '--connectivity-only');
+    await gitOverNetwork(directory, 'fetch', '-q');
+  });
+
+  it('a remote of the other format than git’s default, and a ref that it lacks', async () => {
+    const env = { GIT_DEFAULT_HASH: 'sha256' };
+    const used = ports();
+    const inEnvironment: EnginePorts = { ...used, git: (run) => used.git({ ...run, env: { ...run.env, ...env } }) };
+    const { directory } = await cloneByGit(requestOf({ url: bare, ref: 'topic', depth: 1 }), '/', inEnvironment);
+    expect(git(directory, 'rev-parse', '--show-object-format')).toBe('sha1');
+    const failed = scratch.path('failed');
+    const request = requestOf({ url: bare, ref: 'nope', directory: failed });
+    await expect(cloneByGit(request, '/', inEnvironment)).rejects.toMatchObject({ code: 'unknown-revision' });
+    expect(existsSync(failed)).toBe(false);
+  });
+
   it('an empty remote is no error', async () => {
     const empty = scratch.path('empty.git');
     git('/', 'init', '-q', '--bare', empty);
