@@ -132,6 +132,7 @@ describe('what the index is for', () => {
       revision: history[1]!.commit,
       racy: true,
       compareKept: false,
+      prepare: (directory) => git(directory, ['update-index', '--assume-unchanged', 'dir/versioned', 'also-empty']),
       modes: [2],
     });
   });
@@ -208,6 +209,22 @@ describe('names', () => {
       error: 'unknown-revision',
     });
   });
+});
+
+it('a tree that no git would write, put right in the cache tree', async () => {
+  const repository = new GitRepository(join(folder, `case-${made++}`), 'template', FORMAT);
+  const [a, b] = ['a\n', 'b\n'].map((content) => repository.object('blob', content));
+  const inside = repository.rawTree([
+    { mode: '100644', name: 'z', oid: a! },
+    { mode: '100644', name: 'y', oid: b! },
+  ]);
+  const tree = repository.rawTree([
+    { mode: '40000', name: 'odd', oid: inside },
+    { mode: '100644', name: 'again', oid: a! },
+    { mode: '100644', name: 'again', oid: b! },
+  ]);
+  const { commit } = repository.rawCommit(tree);
+  await expectSameAsGit({ repository, revision: commit, modes: FEW_MODES, fsck: false, unclean: true });
 });
 
 it('a missing blob fails alone, and is named by its whole id', async () => {
