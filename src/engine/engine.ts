@@ -23,9 +23,12 @@ import type { HostFacts } from './host-facts.ts';
 import { probeHost } from './host/probe-host.ts';
 import { IndexLock } from './index/index-lock.ts';
 import type { IndexTable } from './index/index-table.ts';
-import { readIndex } from './index/parse-index.ts';
+import { indexFormat } from './index/index-version.ts';
+import { readWholeIndex } from './index/read-whole-index.ts';
+import { hasSparseDirectories } from './index/sparse-index.ts';
 import { objectDirectories } from './odb/alternates.ts';
 import { ObjectDatabase } from './odb/object-database.ts';
+import { readTree } from './odb/read-tree.ts';
 import { objectBudget } from './plan/object-budget.ts';
 import { planCheckout } from './plan/plan-checkout.ts';
 import type { Plan, PlanReason } from './plan/plan.ts';
@@ -354,7 +357,8 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       warn,
     );
     const { commit, tree } = peelToTree(odb, target.oid);
-    const index = readIndex(repository.indexPath, repository.objectFormat);
+    const trees = odb;
+    const index = readWholeIndex(repository, (oids, oidAt) => readTree(trees, oids, oidAt));
     if (index !== null) {
       const reasons = indexNeedsGit(index);
       if (reasons.length > 0) throw new NeedsGit(reasons);
@@ -398,6 +402,12 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         symlinks: makesLinks(config, environment, process.platform),
         platform: process.platform,
       },
+      indexFormat: indexFormat({
+        old: index?.version ?? null,
+        environment: environment['GIT_INDEX_VERSION'],
+        configured: config.getInt('index.version'),
+        manyFiles: config.getBool('feature.manyFiles') ?? false,
+      }),
       ignoreStat: config.getBool('core.ignoreStat') ?? false,
       ignoreCase,
       conversions,
@@ -556,12 +566,11 @@ function gitFailure(command: string, stderr: string): CheckoutError {
   return new CheckoutError('git-failed', `git ${command} failed: ${line.replace(/^(fatal|error): /, '')}`);
 }
 
-/** The index for counting only: one that we cannot read, or that is not whole, counts as none. */
-function indexOrNothing({ indexPath, objectFormat }: Repository): IndexTable | null {
+/** The index for counting only: one that we cannot read, or that has directories for files, counts as none. */
+function indexOrNothing(repository: Repository): IndexTable | null {
   try {
-    const index = readIndex(indexPath, objectFormat);
-    const whole = index?.extensions.every(({ signature }) => signature !== 'link' && signature !== 'sdir');
-    return whole === true ? index : null;
+    const index = readWholeIndex(repository, null);
+    return index === null || hasSparseDirectories(index) ? null : index;
   } catch (error) {
     if (error instanceof CheckoutError) return null;
     throw error;

@@ -168,15 +168,15 @@ describe('plan', () => {
   it("heeds the repository's own settings", async () => {
     git(root, 'clone', '-q', origin, 'configured');
     git(join(root, 'configured'), 'config', 'checkout.thresholdForParallelism', '200');
-    git(join(root, 'configured'), 'config', 'core.splitIndex', 'true');
+    git(join(root, 'configured'), 'config', 'submodule.recurse', 'true');
     const reasons = await reasonsOf('configured');
     expect(reasons).toContain(
       '121 files, fewer than the 200 of checkout.thresholdForParallelism from which workers are started',
     );
-    expect(reasons).toContain('git: core.splitIndex is set');
+    expect(reasons).toContain('git: submodule.recurse is set');
     const native = await program(['plan', 'configured', '--engine', 'native']);
     expect(native).toMatchObject({ status: 1, out: '' });
-    expect(native.err).toMatch(/core\.splitIndex is set/);
+    expect(native.err).toMatch(/submodule\.recurse is set/);
   });
 
   it('says what it would do and why, and changes nothing', async () => {

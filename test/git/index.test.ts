@@ -10,9 +10,12 @@ import { IndexLock } from '../../src/engine/index/index-lock.ts';
 import { EXTENDED_FLAG, FLAG, FLAG_STAGE_SHIFT, STAT, STAT_WORDS } from '../../src/engine/index/index-table.ts';
 import type { IndexEntries, IndexTable } from '../../src/engine/index/index-table.ts';
 import { readIndex } from '../../src/engine/index/parse-index.ts';
+import { readWholeIndex, type IndexPlace } from '../../src/engine/index/read-whole-index.ts';
 import { IndexSkeleton, serializeIndex } from '../../src/engine/index/serialize-index.ts';
 import { isEmptyBlob, isRacy, matchStat, statToWords } from '../../src/engine/index/stat-words.ts';
 import { invalidComponent } from '../../src/engine/object/path-validity.ts';
+import { ObjectDatabase } from '../../src/engine/odb/object-database.ts';
+import { readTree } from '../../src/engine/odb/read-tree.ts';
 import { oidFromHex, oidToHex, SHA1 } from '../../src/engine/oid.ts';
 
 const WINDOWS = process.platform === 'win32';
@@ -65,8 +68,9 @@ class Repository {
 }
 
 /** One text an entry: what `git ls-files --stage --debug` says of the index. */
-function asGitSees(repository: Repository): string[] {
-  const text = repository.git(['ls-files', '--stage', '--debug', '-z', '--sparse']).toString('latin1');
+function asGitSees(repository: Repository, folded = true): string[] {
+  const more = folded ? ['--sparse'] : [];
+  const text = repository.git(['ls-files', '--stage', '--debug', '-z', ...more]).toString('latin1');
   const entry =
     /(\d+) ([0-9a-f]{40}) (\d)\t([^\0]*)\0 {2}ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: (\d+)\tino: (\d+)\n {2}uid: (\d+)\tgid: (\d+)\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/gy;
   const seen: string[] = [];
@@ -117,6 +121,12 @@ function fillWorkTree(repository: Repository): void {
   repository.add(rows);
 }
 
+const placeOf = ({ folder, index }: Repository): IndexPlace => ({
+  gitDir: join(folder, '.git'),
+  indexPath: index,
+  objectFormat: SHA1,
+});
+
 describe('reading what git wrote', () => {
   const both = (repository: Repository): IndexTable => {
     const table = repository.read();
@@ -159,6 +169,7 @@ describe('reading what git wrote', () => {
     repository.git(['update-index', '--index-version', '4']);
     const table = both(repository);
     expect(table.version).toBe(4);
+    expect(serializeIndex(table, extensionOf(table, 'TREE'), 4)).toEqual(readFileSync(repository.index));
     // The same entries as a version 2 file: the one that git wrote before.
     expect(serializeIndex(table, extensionOf(table, 'TREE'))).toEqual(before);
     repository.git(['-c', 'index.threads=3', 'update-index', '--force-write-index']);
@@ -206,7 +217,7 @@ describe('reading what git wrote', () => {
     expect(both(repository).version).toBe(4);
   });
 
-  it('a sparse index and a split index, for the caller to decide about', () => {
+  it('a sparse index, folded as it stands and unfolded', () => {
     const repository = new Repository();
     fillWorkTree(repository);
     repository.git(['read-tree', '-u', '--reset', repository.line(['write-tree'])]);
@@ -215,18 +226,51 @@ describe('reading what git wrote', () => {
     const sparse = both(repository);
     expect(sparse.extensions.map((extension) => extension.signature)).toContain('sdir');
     expect([...sparse.modes]).toContain(0o040000);
+    const gitDir = join(repository.folder, '.git');
+    const odb = ObjectDatabase.open([join(gitDir, 'objects')], SHA1, () => undefined);
+    const whole = readWholeIndex(placeOf(repository), (oids, oidAt) => readTree(odb, oids, oidAt));
+    odb.close();
+    expect(asWeSee(whole!)).toEqual(asGitSees(repository, false));
+    expect(whole!.count).toBeGreaterThan(sparse.count);
+    expect(whole!.extensions.map((extension) => extension.signature)).toEqual(['TREE']);
+    expect(readWholeIndex(placeOf(repository), null)!.count).toBe(sparse.count);
+  });
 
-    const other = new Repository();
-    fillWorkTree(other);
-    other.git(['update-index', '--split-index']);
-    other.add([
-      ['100644', other.blob('changed content'), 'a/f'],
-      ['100644', other.blob('new content'), 'Z/new'],
+  it.each(['2', '4'])('a split index of version %s, and joined with its shared index', (version) => {
+    const repository = new Repository();
+    fillWorkTree(repository);
+    const blob = repository.blob('x');
+    // Bits in several words, runs of words without any, and of words with nothing else.
+    const name = (i: number): string => `many/${String(i).padStart(4, '0')}`;
+    const numbers = Array.from({ length: 1000 }, (_, i) => i);
+    repository.add(numbers.map((i) => ['100644', blob, name(i)]));
+    repository.git(['update-index', '--index-version', version]);
+    repository.git(['-c', 'splitIndex.maxPercentChange=100', 'update-index', '--split-index']);
+    repository.git(['config', 'splitIndex.maxPercentChange', '100']);
+    const changed = repository.blob('changed content');
+    const gone = new Set(numbers.filter((i) => (i >= 200 && i < 520) || i % 97 === 0));
+    const none = '0'.repeat(40);
+    repository.add([
+      ['100644', changed, 'a/f'],
+      ['100644', changed, 'Z/new'],
+      ['100755', changed, 'many/0003'],
+      ...numbers.filter((i) => i > 700 && !gone.has(i)).map((i) => ['100644', changed, name(i)] as const),
+      ...[...gone].map((i) => ['0', none, name(i)] as const),
+      ['0', none, 'many/0004'],
+      ['100644', blob, 'many/0004', 1],
+      ['100644', changed, 'many/0004', 3],
+      ['100644', changed, 'zzz'],
     ]);
-    const split = other.read();
+    const split = repository.read();
     expect(split.extensions.map((extension) => extension.signature)).toContain('link');
-    // The replaced entry has no path of its own, and comes before the new one.
-    expect(asWeSee(split).map((line) => line.split(' ')[3])).toEqual(['', 'Z/new']);
+    // Entries that replace others have no path of their own, and come before new ones.
+    const paths = asWeSee(split).map((line) => line.split(' ')[3]);
+    expect(paths.slice(0, 3)).toEqual(['', '', '']);
+    expect(paths.filter((path) => path !== '')).toEqual(['Z/new', 'many/0004', 'many/0004', 'zzz']);
+    const whole = readWholeIndex(placeOf(repository), null);
+    expect(asWeSee(whole!)).toEqual(asGitSees(repository));
+    expect(whole!.version).toBe(Number(version));
+    expect(whole!.extensions.map((extension) => extension.signature)).not.toContain('link');
   });
 
   it('an index without entries', () => {

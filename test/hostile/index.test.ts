@@ -3,7 +3,8 @@
  * file is corrupt, soon, and without memory out of proportion to the file.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +12,8 @@ import { CheckoutError } from '../../src/engine/errors.ts';
 import { STAT_WORDS } from '../../src/engine/index/index-table.ts';
 import type { IndexTable } from '../../src/engine/index/index-table.ts';
 import { parseIndex, readIndex } from '../../src/engine/index/parse-index.ts';
+import { readBitmap } from '../../src/engine/index/ewah.ts';
+import { readWholeIndex } from '../../src/engine/index/read-whole-index.ts';
 import { serializeIndex } from '../../src/engine/index/serialize-index.ts';
 import { oidToHex, SHA1 } from '../../src/engine/oid.ts';
 
@@ -148,6 +151,177 @@ describe('damaged files', () => {
     }
     writeFileSync(path, sample);
     expect(readIndex(path, SHA1)?.count).toBe(7);
+  });
+});
+
+describe('an index in more than one part', () => {
+  interface Parts {
+    readonly index: Buffer;
+    readonly shared: Buffer;
+  }
+  const tree = Buffer.concat(
+    ['100644 a', '100755 b', '40000 dir', '120000 link', '160000 sub'].map((entry, i) =>
+      Buffer.from(`${entry}\0${String.fromCharCode(65 + i).repeat(20)}`, 'latin1'),
+    ),
+  );
+  const leaf = Buffer.from(`100644 x\0${'x'.repeat(20)}100644 y\0${'y'.repeat(20)}`, 'latin1');
+  const parts = new Map<string, Parts>();
+  let gitDir = '';
+
+  beforeAll(() => {
+    gitDir = join(folder, 'parts');
+    mkdirSync(gitDir);
+    git('read-tree', '--empty');
+    const blob = git('hash-object', '-w', '-t', 'blob', '--stdin').toString().trim();
+    const add = (rows: string[]): void =>
+      void execFileSync('git', ['update-index', '--add', '--index-info'], { cwd: folder, input: rows.join('') });
+    const names = Array.from({ length: 140 }, (_, i) => `d${i % 7}/f${i}`);
+    add(names.map((name) => `100644 ${blob} 0\t${name}\n`));
+    git('config', 'splitIndex.maxPercentChange', '100');
+    git('update-index', '--split-index');
+    add([
+      ...names.slice(40, 50).map((name) => `100755 ${blob} 0\t${name}\n`),
+      ...names.slice(60, 140).map((name) => `0 ${'0'.repeat(40)} 0\t${name}\n`),
+      `100644 ${blob} 0\tnew/a\n`,
+      `100644 ${blob} 0\tnew/b\n`,
+    ]);
+    const [sharedName] = readdirSync(join(folder, '.git')).filter((name) => name.startsWith('sharedindex.'));
+    parts.set('split', { index: readFileSync(indexPath), shared: readFileSync(join(folder, '.git', sharedName!)) });
+
+    // Sparse directories: entries of this mode, and the extension that allows them.
+    const directory = { mode: 0o040000, flags: 0, extendedFlags: 0x4000 };
+    const rows = [
+      { path: 'a', mode: 0o100644, flags: 0, extendedFlags: 0 },
+      { path: 'd/', ...directory },
+      { path: 'e/f/', ...directory },
+      { path: 'z', mode: 0o100644, flags: 0x8000, extendedFlags: 0 },
+    ];
+    const pathOffsets = new Uint32Array(rows.length + 1);
+    rows.forEach(({ path }, i) => (pathOffsets[i + 1] = pathOffsets[i]! + path.length));
+    const plain = serializeIndex(
+      {
+        format: SHA1,
+        count: rows.length,
+        pathBytes: Buffer.from(rows.map(({ path }) => path).join('')),
+        pathOffsets,
+        oids: new Uint8Array(20 * rows.length).fill(1),
+        modes: Uint32Array.from(rows, ({ mode }) => mode),
+        flags: Uint16Array.from(rows, ({ flags }) => flags),
+        extendedFlags: Uint16Array.from(rows, ({ extendedFlags }) => extendedFlags),
+        stats: new Uint32Array(STAT_WORDS * rows.length),
+      },
+      null,
+    );
+    const sdir = Buffer.from('sdir\0\0\0\0', 'latin1');
+    parts.set('sparse', {
+      index: Buffer.concat([plain.subarray(0, -20), sdir, Buffer.alloc(20)]),
+      shared: Buffer.alloc(0),
+    });
+  });
+
+  /** The file's hash is made right again, as whoever forges an index would. */
+  function resealed(bytes: Buffer): { bytes: Buffer; id: Buffer } {
+    const body = bytes.subarray(0, Math.max(0, bytes.length - 20));
+    const id = createHash('sha1').update(body).digest();
+    return { bytes: Buffer.concat([body, id]), id };
+  }
+
+  function read({ index, shared }: Parts, readTree: () => Buffer): IndexTable | null {
+    const path = join(gitDir, 'index');
+    let main = index;
+    if (shared.length > 0) {
+      const sealed = resealed(shared);
+      writeFileSync(join(gitDir, `sharedindex.${sealed.id.toString('hex')}`), sealed.bytes);
+      const link = main.lastIndexOf('link');
+      if (link >= 0 && link + 28 <= main.length) {
+        main = Buffer.from(main);
+        main.set(sealed.id, link + 8);
+      }
+    }
+    writeFileSync(path, resealed(main).bytes);
+    try {
+      return readWholeIndex({ gitDir, indexPath: path, objectFormat: SHA1 }, readTree);
+    } catch (error) {
+      if (!(error instanceof CheckoutError)) throw error;
+      expect(error.code).toBe('index-corrupt');
+      // eslint-disable-next-line no-control-regex -- a message must be one printable line
+      expect(error.message).toMatch(/^index file '[^']+' is corrupt: [^\u0000-\u001f\u007f-\uffff]+$/);
+      return null;
+    }
+  }
+
+  /** Gives the tree, then always its one subtree. */
+  function trees(root: Buffer): () => Buffer {
+    let calls = 0;
+    return () => (calls++ === 0 ? root : leaf);
+  }
+
+  it('reads the samples whole', () => {
+    expect(read(parts.get('split')!, trees(tree))?.count).toBe(140 - 80 + 2);
+    expect(read(parts.get('sparse')!, trees(tree))?.count).toBe(2 + 6 + 2);
+  });
+
+  it.each(['split', 'sparse'])('%s, a thousand times damaged', (kind) => {
+    const sample = parts.get(kind)!;
+    const random = randomNumbers(kind.length);
+    let accepted = 0;
+    for (let i = 0; i < 1000; i++) {
+      const part = kind === 'split' ? random(3) : 2 * random(2);
+      // The lists of a split index lie in its last bytes, before the hash.
+      const lists = Math.max(0, sample.index.lastIndexOf('link') + 28);
+      const table = read(
+        {
+          index:
+            part === 0
+              ? damaged(sample.index, random)
+              : part === 1
+                ? Buffer.concat([sample.index.subarray(0, lists), damaged(sample.index.subarray(lists), random)])
+                : sample.index,
+          shared: part === 2 && kind === 'split' ? damaged(sample.shared, random) : sample.shared,
+        },
+        trees(part === 2 && kind === 'sparse' ? damaged(tree, random) : tree),
+      );
+      if (kind === 'split') {
+        for (const name of readdirSync(gitDir)) if (name.startsWith('sharedindex.')) rmSync(join(gitDir, name));
+      }
+      if (table === null) continue;
+      accepted++;
+      expectWhole(table, 1 << 20);
+    }
+    expect(accepted).toBeGreaterThan(20);
+    expect(accepted).toBeLessThan(980);
+  });
+
+  it('bitmaps that claim more bits than there can be', () => {
+    const bitmap = (...words: bigint[]): Buffer => {
+      const bytes = Buffer.alloc(12 + 8 * words.length);
+      bytes.writeUInt32BE(words.length, 4);
+      words.forEach((word, i) => bytes.writeBigUInt64BE(word, 8 + 8 * i));
+      return bytes;
+    };
+    const marker = (bit: bigint, run: bigint, literals: bigint): bigint => bit | (run << 1n) | (literals << 33n);
+    const most = (1n << 32n) - 1n;
+    expect(readBitmap(bitmap(marker(1n, most, 0n)), 0, 1000)).toBeNull();
+    expect(readBitmap(bitmap(marker(1n, 16n, 0n)), 0, 1023)).toBeNull();
+    expect(readBitmap(bitmap(marker(1n, 16n, 0n)), 0, 1024)?.positions.length).toBe(1024);
+    // Zeros without end are nothing but far apart.
+    const far = Array.from({ length: 100 }, () => marker(0n, most, 0n));
+    expect(readBitmap(bitmap(...far), 0, 1000)?.positions.length).toBe(0);
+    expect(readBitmap(bitmap(...far, marker(0n, 0n, 1n), 1n), 0, 1000)).toBeNull();
+    expect(readBitmap(bitmap(marker(0n, 0n, 2n), 1n), 0, 1000)).toBeNull();
+    expect(readBitmap(bitmap(marker(0n, 0n, (1n << 31n) - 1n)), 0, 1000)).toBeNull();
+    const top = bitmap(marker(0n, 1n, 1n), (1n << 63n) | (1n << 31n) | 1n);
+    expect([...readBitmap(top, 0, 128)!.positions]).toEqual([64, 95, 127]);
+    expect(readBitmap(top, 0, 127)).toBeNull();
+    for (let length = 0; length < top.length; length++) expect(readBitmap(top.subarray(0, length), 0, 128)).toBeNull();
+  });
+
+  it('a tree that contains itself, and one of names that add up', () => {
+    const name = 'n'.repeat(40_000);
+    for (const endless of ['d', name]) {
+      const loop = Buffer.from(`40000 ${endless}\0${'L'.repeat(20)}`, 'latin1');
+      expect(read(parts.get('sparse')!, () => loop)).toBeNull();
+    }
   });
 });
 

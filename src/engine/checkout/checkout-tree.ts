@@ -63,6 +63,8 @@ export interface TreeCheckout {
   /** core.maxTreeDepth; undefined for git's default. */
   readonly maxTreeDepth?: number | undefined;
   readonly statComparison: StatComparison;
+  /** Version of the index to be written, see IndexSkeleton. */
+  readonly indexFormat: 2 | 4;
   /** core.ignoreStat: files that are written are marked assume-valid. */
   readonly ignoreStat: boolean;
   /** core.ignoreCase: names that differ in case are one file, so nothing is written before the way is clear everywhere. */
@@ -282,7 +284,7 @@ async function write(
     }
     clock.end('clear');
 
-    const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest));
+    const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
     const runHere = async (pass: Pass): Promise<void> => {
       while (writeBatch(job, pass, mainWriter)) {
         mainMeter.sample();

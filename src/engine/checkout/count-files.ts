@@ -4,8 +4,8 @@
  */
 import type { Environment } from '../config/environment.ts';
 import type { Repository } from '../gitdir/repository.ts';
-import { readIndex } from '../index/parse-index.ts';
-import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
+import { readWholeIndex } from '../index/read-whole-index.ts';
+import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE } from '../object/tree.ts';
 import { objectDirectories } from '../odb/alternates.ts';
 import { ObjectDatabase } from '../odb/object-database.ts';
 import { resolveRef } from '../refs/read-refs.ts';
@@ -25,7 +25,7 @@ const NO_CONVERSIONS: ConversionLookup = {
  */
 export function countFiles(repository: Repository, environment: Environment, warn: (line: string) => void): number {
   const { objectFormat } = repository;
-  const index = readIndex(repository.indexPath, objectFormat);
+  const index = readWholeIndex(repository, null);
   if (index !== null) return countRegular(index.modes, index.count);
   const head = resolveRef(repository, 'HEAD')?.oid ?? null;
   if (head === null) return 0;
@@ -45,6 +45,9 @@ export function countFiles(repository: Repository, environment: Environment, war
 
 function countRegular(modes: Uint32Array, count: number): number {
   let files = 0;
-  for (let i = 0; i < count; i++) if (modes[i] !== MODE_SYMLINK && modes[i] !== MODE_GITLINK) files++;
+  for (let i = 0; i < count; i++) {
+    // Nothing of a sparse index's directory is in the working tree.
+    if (modes[i] !== MODE_SYMLINK && modes[i] !== MODE_GITLINK && modes[i] !== MODE_TREE) files++;
+  }
   return files;
 }

@@ -20,7 +20,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   };
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
   when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
-  when(config.getBool('core.splitIndex'), 'core.splitIndex is set');
   when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
   when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
   const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
@@ -44,9 +43,7 @@ export async function hooksNeedGit(facts: HookFacts, git: GitProcess, signal?: A
 export function indexNeedsGit(index: IndexTable): string[] {
   const reasons: string[] = [];
   for (const { signature } of index.extensions) {
-    if (signature === 'link') reasons.push('the index is split');
-    else if (signature === 'sdir') reasons.push('the index is sparse');
-    else if (/^[a-z]/.test(signature)) reasons.push(`the index has the extension '${signature}'`);
+    if (/^[a-z]/.test(signature)) reasons.push(`the index has the extension '${signature}'`);
   }
   return reasons;
 }

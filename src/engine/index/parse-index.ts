@@ -39,8 +39,8 @@ export interface IndexTime {
 
 /**
  * Parses a whole index file with its trailer (the trailer itself is checked by `readIndex`). Nothing in the file names the
- * `format` of its ids: the repository's is what it must have. `displayPath` names the file in errors. Extensions are handed over unread: whether 'link' (split index) or 'sdir' (sparse index) are
- * supported is the caller's decision. With 'link' the entries are only the difference to a shared index: some have
+ * `format` of its ids: the repository's is what it must have. `displayPath` names the file in errors. Extensions are
+ * handed over unread; `readWholeIndex` deals with 'link' (split index) and 'sdir' (sparse index). With 'link' the entries are only the difference to a shared index: some have
  * empty paths, and their order says nothing.
  *
  * @throws CheckoutError index-corrupt
@@ -54,9 +54,10 @@ export function parseIndex(bytes: Bytes, displayPath: string, format: ObjectForm
  * Reads and parses the index file at `path`; null when there is none. The trailing hash is verified unless it is all zeros
  * (index.skipHash), which git itself leaves to fsck.
  *
+ * @param id what the trailing hash must be, in hexadecimal, where the file is known by it
  * @throws CheckoutError index-corrupt, io
  */
-export function readIndex(path: string, format: ObjectFormat): IndexTable | null {
+export function readIndex(path: string, format: ObjectFormat, id?: string): IndexTable | null {
   let bytes: Buffer;
   let time: IndexTime;
   try {
@@ -79,6 +80,7 @@ export function readIndex(path: string, format: ObjectFormat): IndexTable | null
   const table = parseIndex(bytes, path, format, time);
   const end = bytes.length - format.oidBytes;
   const trailer = bytes.subarray(end);
+  if (id !== undefined && trailer.toString('hex') !== id) throw corrupt(path, 'it is not the one that its name says');
   if (trailer.some((byte) => byte !== 0)) {
     const digest = createHash(format.name).update(bytes.subarray(0, end)).digest();
     if (!digest.equals(trailer)) throw corrupt(path, 'its checksum does not match');
@@ -97,7 +99,8 @@ function readAll(descriptor: number, size: number, path: string): Buffer {
   return bytes;
 }
 
-function corrupt(displayPath: string, what: string): CheckoutError {
+/** The error for an index file that does not hold what it must. `what` completes the sentence. */
+export function corrupt(displayPath: string, what: string): CheckoutError {
   return new CheckoutError('index-corrupt', `index file '${displayPath}' is corrupt: ${what}`, { path: displayPath });
 }
 
@@ -176,7 +179,7 @@ class IndexReader {
       extensions,
       ...time,
     };
-    if (!extensions.some((extension) => extension.signature === 'link')) this.checkPaths(table);
+    if (!extensions.some((extension) => extension.signature === 'link')) checkPaths(table, this.displayPath);
     return table;
   }
 
@@ -285,29 +288,33 @@ class IndexReader {
     return mode;
   }
 
-  private checkPaths(table: IndexTable): void {
-    const { count, pathBytes, pathOffsets, modes, flags } = table;
-    for (let i = 0; i < count; i++) {
-      const start = pathOffsets[i]!;
-      let end = pathOffsets[i + 1]!;
-      if (i > 0) {
-        const order = comparePaths(pathBytes, pathOffsets[i - 1]!, start, start, end);
-        const stageBefore = (flags[i - 1]! & FLAG.stage) >> FLAG_STAGE_SHIFT;
-        const stage = (flags[i]! & FLAG.stage) >> FLAG_STAGE_SHIFT;
-        if (order > 0) throw this.error(`entries ${i - 1} and ${i} are not in order`);
-        if (order === 0 && (stageBefore === 0 || stageBefore >= stage)) {
-          throw this.error(`entries ${i - 1} and ${i} have the same path`);
-        }
-      }
-      const type = modes[i]! & MODE.typeMask;
-      if (type === MODE.directory && end > start && pathBytes[end - 1] === 0x2f) end--;
-      const reason = invalidComponent(pathBytes, start, end, type === MODE.symlink, ALWAYS);
-      if (reason !== null) throw this.error(`the path of entry ${i} is refused: ${reason}`);
-    }
-  }
-
   private error(what: string): CheckoutError {
     return corrupt(this.displayPath, what);
+  }
+}
+
+/**
+ * Checks that entries are in order, none is there twice, and every path stays in the working tree and out of `.git`.
+ * @throws CheckoutError index-corrupt
+ */
+export function checkPaths(table: IndexTable, displayPath: string): void {
+  const { count, pathBytes, pathOffsets, modes, flags } = table;
+  for (let i = 0; i < count; i++) {
+    const start = pathOffsets[i]!;
+    let end = pathOffsets[i + 1]!;
+    if (i > 0) {
+      const order = comparePaths(pathBytes, pathOffsets[i - 1]!, start, start, end);
+      const stageBefore = (flags[i - 1]! & FLAG.stage) >> FLAG_STAGE_SHIFT;
+      const stage = (flags[i]! & FLAG.stage) >> FLAG_STAGE_SHIFT;
+      if (order > 0) throw corrupt(displayPath, `entries ${i - 1} and ${i} are not in order`);
+      if (order === 0 && (stageBefore === 0 || stageBefore >= stage)) {
+        throw corrupt(displayPath, `entries ${i - 1} and ${i} have the same path`);
+      }
+    }
+    const type = modes[i]! & MODE.typeMask;
+    if (type === MODE.directory && end > start && pathBytes[end - 1] === 0x2f) end--;
+    const reason = invalidComponent(pathBytes, start, end, type === MODE.symlink, ALWAYS);
+    if (reason !== null) throw corrupt(displayPath, `the path of entry ${i} is refused: ${reason}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * Writing the index: version 2, or 3 when an entry needs the second flag word, exactly as git lays it out.
+ * Writing the index: version 2, 3 when an entry needs the second flag word, or 4 where that is asked for, exactly as git
+ * lays it out.
  *
  * It is on the critical path of a checkout: stat data exists only when the last file is written. So everything else
  * (names, ids, modes, flags, the cache tree) is laid out in one buffer of the final size while the workers still write,
@@ -20,9 +21,37 @@ const MODE_AT = 4 * STAT.mode;
 /** The length of a name that does not fit the 12 bits of the flags. */
 const LONG_NAME = 0xfff;
 
-/** Size of an entry: padded with 1 to 8 NULs to a multiple of 8. */
+/** Size of an entry of versions 2 and 3: padded with 1 to 8 NULs to a multiple of 8. */
 function entryBytes(flagsAt: number, nameLength: number, extended: boolean): number {
   return (flagsAt + (extended ? 4 : 2) + nameLength + 8) & ~7;
+}
+
+/** How many bytes path `i` has in common with the path before it, from the start. */
+function sharedPrefix(bytes: Bytes, offsets: Uint32Array, i: number): number {
+  if (i === 0) return 0;
+  const before = offsets[i - 1]!;
+  const start = offsets[i]!;
+  const most = Math.min(start - before, offsets[i + 1]! - start);
+  let length = 0;
+  while (length < most && bytes[before + length] === bytes[start + length]) length++;
+  return length;
+}
+
+/** Bytes of a number in git's offset encoding: 7 bits a byte, 1 taken off for each byte that goes on. */
+function offsetBytes(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = (rest >>> 7) - 1) length++;
+  return length;
+}
+
+/** Writes a number in git's offset encoding, most significant byte first, so that it ends before `end`. */
+function putOffset(out: Uint8Array, end: number, value: number): void {
+  let at = end - 1;
+  out[at] = value & 0x7f;
+  for (let rest = value; rest >= 0x80;) {
+    rest = (rest >>> 7) - 1;
+    out[--at] = 0x80 | (rest & 0x7f);
+  }
 }
 
 /** An index file that lacks only its stat words and its hash. */
@@ -35,10 +64,10 @@ export class IndexSkeleton {
   private finished = false;
 
   /**
-   * Lays out everything but stat data. `cacheTree` is the content of the TREE extension, null to leave it out. Takes
-   * copies: the tables may change afterwards.
+   * Lays out everything but stat data. `cacheTree` is the content of the TREE extension, null to leave it out. The
+   * version is `least`; 2 becomes 3 where flags need it. Takes copies: the tables may change afterwards.
    */
-  constructor(entries: IndexEntries, cacheTree: Bytes | null) {
+  constructor(entries: IndexEntries, cacheTree: Bytes | null, least: 2 | 4 = 2) {
     const { count, pathBytes, pathOffsets, oids, modes, format } = entries;
     const { oidBytes } = format;
     const flagsAt = OID_AT + oidBytes;
@@ -50,12 +79,22 @@ export class IndexSkeleton {
     this.entryOffsets = new Uint32Array(count);
     const extendedFlags = entries.extendedFlags;
     let size = HEADER_BYTES;
-    let version = 2;
+    let version: number = least;
+    // Version 4 only: how much of the path before each path is used again.
+    const shared = new Uint32Array(least === 4 ? count : 0);
     for (let i = 0; i < count; i++) {
       const extended = extendedFlags !== undefined && extendedFlags[i] !== 0;
-      if (extended) version = 3;
+      const nameLength = pathOffsets[i + 1]! - pathOffsets[i]!;
       this.entryOffsets[i] = size;
-      size += entryBytes(flagsAt, pathOffsets[i + 1]! - pathOffsets[i]!, extended);
+      if (least === 4) {
+        const prefix = sharedPrefix(pathBytes, pathOffsets, i);
+        shared[i] = prefix;
+        const dropped = i === 0 ? 0 : pathOffsets[i]! - pathOffsets[i - 1]! - prefix;
+        size += flagsAt + (extended ? 4 : 2) + offsetBytes(dropped) + nameLength - prefix + 1;
+      } else {
+        if (extended) version = 3;
+        size += entryBytes(flagsAt, nameLength, extended);
+      }
     }
     const extensionsAt = size;
     if (cacheTree !== null) size += 8 + cacheTree.length;
@@ -84,8 +123,16 @@ export class IndexSkeleton {
         view.setUint16(nameAt, more);
         nameAt += 2;
       }
+      let from = nameStart;
+      if (least === 4) {
+        const prefix = shared[i]!;
+        const dropped = i === 0 ? 0 : nameStart - pathOffsets[i - 1]! - prefix;
+        nameAt += offsetBytes(dropped);
+        putOffset(file, nameAt, dropped);
+        from += prefix;
+      }
       // A plain loop: names are around 40 bytes, where a `set` of a `subarray` costs more than the copy.
-      for (let b = nameStart; b < nameEnd; b++) file[nameAt++] = pathBytes[b]!;
+      for (let b = from; b < nameEnd; b++) file[nameAt++] = pathBytes[b]!;
     }
     if (cacheTree !== null) {
       file.write('TREE', extensionsAt, 'latin1');
@@ -125,6 +172,7 @@ export class IndexSkeleton {
 export function serializeIndex(
   entries: IndexEntries & { readonly stats: Uint32Array },
   cacheTree: Bytes | null,
+  least: 2 | 4 = 2,
 ): Buffer {
-  return new IndexSkeleton(entries, cacheTree).finish(entries.stats);
+  return new IndexSkeleton(entries, cacheTree, least).finish(entries.stats);
 }

@@ -112,23 +112,6 @@ describe('repositories', () => {
     });
   });
 
-  it('a split index, and core.splitIndex', async () => {
-    const from = repository.commit(plain).commit;
-    const to = repository.commit({ ...plain, a: 'other\n', n: 'new\n' }).commit;
-    await handedOver({ commit: to }, /split|index/, {
-      from,
-      prepare: (directory) => void git(directory, ['update-index', '--split-index']),
-    });
-    await expectSameAsGit({
-      repository,
-      revision: to,
-      from,
-      config: { 'core.splitIndex': 'true' },
-      modes: [0],
-      engine: 'any',
-    });
-  });
-
   it('reftable, where this git knows it', async ({ skip }) => {
     const [major, minor] = gitVersion();
     if (major < 2 || (major === 2 && minor < 45)) skip('this git has no reftable');
