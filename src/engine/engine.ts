@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts';
 import { makesLinks } from './config/symlinks.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
+import { foldsCase } from './checkout/collisions.ts';
 import { countFiles } from './checkout/count-files.ts';
 import { hooksNeedGit, indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import { peelToTree } from './checkout/peel.ts';
@@ -409,7 +410,8 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         manyFiles: config.getBool('feature.manyFiles') ?? false,
       }),
       ignoreStat: config.getBool('core.ignoreStat') ?? false,
-      ignoreCase,
+      foldsNames: ignoreCase || (config.getBool('core.precomposeUnicode') ?? false) || foldsCase(repository.workTree),
+      isClone: session.reflogMessage !== undefined,
       conversions,
       conversionList: () => conversions.conversions,
       plan: (files) => planFor(session, files, routeReasons),

@@ -2,11 +2,11 @@
  * Brings the working tree to a commit's tree: the stages of a checkout in their order. Nothing is touched before the manifest is
  * complete and every path in it was checked; the index is written last, through its lock, which the caller holds.
  */
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
-import { bug, CheckoutError, ioError, type ErrorJson } from '../errors.ts';
+import { bug, CheckoutError, errnoOf, ioError, type ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { serializeCacheTree, UNKNOWN_TREE } from '../index/cache-tree.ts';
 import type { IndexLock } from '../index/index-lock.ts';
@@ -24,6 +24,7 @@ import { createGitlinkDirectory, createLink, linkHasTarget } from '../worktree/c
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
 import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
+import { addPartners, collisionWarning, findCollisions, type Collisions } from './collisions.ts';
 import { clearEntry, removeTracked } from './clear-way.ts';
 import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
 import {
@@ -67,8 +68,10 @@ export interface TreeCheckout {
   readonly indexFormat: 2 | 4;
   /** core.ignoreStat: files that are written are marked assume-valid. */
   readonly ignoreStat: boolean;
-  /** core.ignoreCase: names that differ in case are one file, so nothing is written before the way is clear everywhere. */
-  readonly ignoreCase: boolean;
+  /** Names that differ in case or Unicode form may be one file, so nothing is written before the way is clear everywhere. */
+  readonly foldsNames: boolean;
+  /** All that is there was written by this run, so that paths which displace others are told of. */
+  readonly isClone: boolean;
   readonly conversions: ConversionLookup;
   /** The conversions that the look-up gave numbers to; read after the manifest is made. */
   readonly conversionList: () => readonly Conversion[];
@@ -148,6 +151,7 @@ interface Prepared {
   readonly plan: Plan;
   readonly paths: WorktreePaths;
   readonly rootIsEmpty: boolean;
+  readonly collisions: Collisions | null;
 }
 
 /** Makes the manifest and the plan; starts workers as soon as it is clear that there is work for them. */
@@ -176,9 +180,17 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison);
+  const collisions = request.foldsNames ? findCollisions(manifest) : null;
+  if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
   const plan = request.plan(comparison.toWrite);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
-  return { manifest, comparison, plan, paths, rootIsEmpty };
+  return { manifest, comparison, plan, paths, rootIsEmpty, collisions };
+}
+
+function keepFromWorkers(tables: Tables, { groups }: Collisions): void {
+  for (let entry = 0; entry < tables.count; entry++) {
+    if (groups[entry] !== 0 && tables.states[entry] === State.PENDING) tables.states[entry] = State.COLLIDED;
+  }
 }
 
 /** The number of files from which the plan has this many workers. Plans are monotone in the files, so halving finds it. */
@@ -358,11 +370,20 @@ async function clearWay(
     Atomics.store(control, READY, ready);
     Atomics.notify(control, READY);
   };
+  if (request.foldsNames) {
+    // The first one to need a directory says how it is spelled.
+    for (let entry = 0; entry < tables.count; entry++) {
+      const state = tables.states[entry];
+      if (isOpen(state) || state === State.LATER || state === State.COLLIDED) {
+        directories.ensure(tables.directories[entry] ?? 0);
+      }
+    }
+  }
   for (let i = 0; i < order.length; i++) {
     const entry = order[i] ?? 0;
     if (i % READY_STEP === 0 && i > 0) {
       // Where names fold, a removal for one entry could hit what a worker has just written for another.
-      if (!request.ignoreCase) publish(i);
+      if (!request.foldsNames) publish(i);
       // Let signals through now and then.
       if (i % (16 * READY_STEP) === 0) {
         await nextTurn();
@@ -400,20 +421,48 @@ async function writeRemaining(
   writer: EntryWriter,
   failures: Map<number, CheckoutError>,
 ): Promise<void> {
-  const { tables } = prepared.manifest;
+  const { manifest, paths, collisions } = prepared;
+  const { tables } = manifest;
   directories.forget();
+  addPartners(tables, paths);
+  /** Groups of which one entry has taken another's place. */
+  const hit = new Set<number>();
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
-    if (state !== State.COLLIDED && !isOpen(state)) continue;
+    const group = collisions?.groups[entry] ?? 0;
+    if (state !== State.COLLIDED && !isOpen(state) && (group === 0 || state !== State.LATER)) continue;
     stopIfAborted(request);
     // A worker that died may have left a part of the file; a collision, another file.
-    directories.ensure(tables.directories[entry] ?? 0);
+    const directory = tables.directories[entry] ?? 0;
+    if (state === State.COLLIDED || group > 0) directories.ensureAnew(directory);
+    else directories.ensure(directory);
+    if (group > 0 && isThere(tables, entry, paths)) hit.add(group);
+    if (state === State.LATER) {
+      makeLater(request, prepared, directories, failures, entry);
+      continue;
+    }
     if (!clearOrFail(request, prepared, failures, entry)) continue;
+    if (group > 0 && !locate(request.odb, tables, failures, entry)) continue;
     tables.states[entry] = State.PENDING;
     writer.write(entry, null);
     writer.dropRetained();
     await nextTurn();
   }
+  if (request.isClone && hit.size > 0 && collisions !== null) {
+    request.warn(collisionWarning(tables, collisions.groups, hit));
+  }
+}
+
+/** Finds the blob of an entry that the workers did not get. */
+function locate(odb: ObjectDatabase, tables: Tables, failures: Map<number, CheckoutError>, entry: number): boolean {
+  const oidAt = entry * tables.format.oidBytes;
+  if (!odb.find(tables.oids, oidAt)) {
+    fail(tables, failures, entry, missing(tables.oids, oidAt, tables.format));
+    return false;
+  }
+  tables.packs[entry] = odb.pack;
+  tables.offsets[entry] = odb.offset;
+  return true;
 }
 
 function isOpen(state: number | undefined): boolean {
@@ -429,42 +478,69 @@ function writeLater(
 ): void {
   const { tables } = prepared.manifest;
   for (let entry = 0; entry < tables.count; entry++) {
-    if (tables.states[entry] !== State.LATER) continue;
-    const start = tables.pathOffsets[entry] ?? 0;
-    const end = tables.pathOffsets[entry + 1] ?? 0;
-    try {
-      const existed = directories.ensure(tables.directories[entry] ?? 0);
-      let made: ReturnType<typeof createLink>;
-      if (tables.modes[entry] === MODE_GITLINK) {
-        if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
-        made = createGitlinkDirectory(prepared.paths.absolute(tables.pathBytes, start, end));
-        if (made === null) {
-          tables.states[entry] = State.KEPT;
-          continue;
-        }
-      } else {
-        const target = readLinkTarget(request.odb, tables, entry);
-        // Stat data from the old index: the link matched them, but may have been changed in the same second.
-        const matched = tables.stats[entry * STAT_WORDS + STAT.mtimeSeconds] !== 0;
-        if (matched && linkHasTarget(prepared.paths.absolute(tables.pathBytes, start, end), target)) {
-          tables.states[entry] = State.KEPT;
-          continue;
-        }
-        if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
-        const path = prepared.paths.absolute(tables.pathBytes, start, end);
-        made = createLink(path, target);
-        if (made === null) {
-          clearEntry(tables, entry, prepared.paths, request.keep);
-          made = createLink(prepared.paths.absolute(tables.pathBytes, start, end), target);
-        }
-      }
-      if (made === null) throw bug('a link that cannot be put in place');
-      statToWords(made, process.platform, tables.stats, entry * STAT_WORDS, tables.modes[entry] ?? 0);
-      tables.states[entry] = State.WRITTEN;
-    } catch (error) {
-      fail(tables, failures, entry, error);
-    }
+    if (tables.states[entry] === State.LATER) makeLater(request, prepared, directories, failures, entry);
   }
+}
+
+/** Makes one link or submodule directory. */
+function makeLater(
+  request: TreeCheckout,
+  prepared: Prepared,
+  directories: LeadingDirectories,
+  failures: Map<number, CheckoutError>,
+  entry: number,
+): void {
+  const { tables } = prepared.manifest;
+  const start = tables.pathOffsets[entry] ?? 0;
+  const end = tables.pathOffsets[entry + 1] ?? 0;
+  const absolute = (): Buffer => prepared.paths.absolute(tables.pathBytes, start, end);
+  try {
+    const existed = directories.ensure(tables.directories[entry] ?? 0);
+    let made: ReturnType<typeof createLink>;
+    if (tables.modes[entry] === MODE_GITLINK) {
+      if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
+      made = createGitlinkDirectory(absolute());
+      if (made === null) {
+        tables.states[entry] = State.KEPT;
+        return;
+      }
+    } else {
+      const target = readLinkTarget(request.odb, tables, entry);
+      // Stat data from the old index: the link matched them, but may have been changed in the same second.
+      const matched = tables.stats[entry * STAT_WORDS + STAT.mtimeSeconds] !== 0;
+      // In a clone a link takes no directory's place: a submodule may be meant to go below it (CVE-2024-32002).
+      const yields = request.isClone && isDirectory(absolute());
+      if (yields || (matched && linkHasTarget(absolute(), target))) {
+        tables.states[entry] = State.KEPT;
+        return;
+      }
+      if (existed) clearEntry(tables, entry, prepared.paths, request.keep);
+      made = createLink(absolute(), target);
+      if (made === null) {
+        clearEntry(tables, entry, prepared.paths, request.keep);
+        made = createLink(absolute(), target);
+      }
+    }
+    if (made === null) throw bug('a link that cannot be put in place');
+    statToWords(made, process.platform, tables.stats, entry * STAT_WORDS, tables.modes[entry] ?? 0);
+    tables.states[entry] = State.WRITTEN;
+  } catch (error) {
+    fail(tables, failures, entry, error);
+  }
+}
+
+function isThere(tables: Tables, entry: number, paths: WorktreePaths): boolean {
+  const path = paths.absolute(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+function isDirectory(path: Buffer): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function readLinkTarget(odb: ObjectDatabase, tables: Tables, entry: number): Bytes {

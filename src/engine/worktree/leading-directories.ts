@@ -65,6 +65,16 @@ export class LeadingDirectories {
     return this.#states[directory] === EXISTING;
   }
 
+  /**
+   * As `ensure`, looking at the directory and all above it again: where names fold, what was written for another path may have
+   * taken the place of any of them.
+   */
+  ensureAnew(directory: number): boolean {
+    for (let at = directory; at > 0; at = this.#table.parent[at] ?? 0) this.#states[at] = UNKNOWN;
+    this.#states[0] = EXISTING;
+    return this.ensure(directory);
+  }
+
   /** Looks again: for use after something was removed. */
   forget(): void {
     for (let i = 1; i < this.#states.length; i++) if (this.#states[i] === EXISTING) this.#states[i] = UNKNOWN;
