@@ -26,6 +26,7 @@ import { IndexLock } from './index/index-lock.ts';
 import type { IndexTable } from './index/index-table.ts';
 import { indexFormat } from './index/index-version.ts';
 import { readWholeIndex } from './index/read-whole-index.ts';
+import { parseSharedRepository } from './index/shared-permissions.ts';
 import { hasSparseDirectories } from './index/sparse-index.ts';
 import { objectDirectories } from './odb/alternates.ts';
 import { ObjectDatabase } from './odb/object-database.ts';
@@ -347,7 +348,10 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
   const { request, repository, config, ports } = session;
   const environment = processEnvironment();
   const target = await resolveTarget(session);
-  const lock = IndexLock.acquire(repository.indexPath);
+  const lock = IndexLock.acquire(
+    repository.indexPath,
+    parseSharedRepository(config.getAll('core.sharedRepository').at(-1)),
+  );
   let odb: ObjectDatabase | null = null;
   const prepared: { head: HeadUpdate | null } = { head: null };
   try {

@@ -20,7 +20,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
   };
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
   when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
-  when(config.get('core.sharedRepository') !== undefined, 'core.sharedRepository is set');
   when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
   const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
   when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');

@@ -5,6 +5,7 @@
 import { closeSync, openSync, readlinkSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { shareFile, type SharedPermissions } from './shared-permissions.ts';
 
 /** How many symbolic links from the index to its true place are followed; as many as git follows. */
 const MOST_LINKS = 5;
@@ -33,17 +34,20 @@ export class IndexLock {
 
   /**
    * Creates `<indexPath>.lock`, or that of the file which indexPath is a symbolic link to. The new index has mode 0666
-   * less the umask. core.sharedRepository is not looked at: there the
-   * index has this mode until git itself writes it the next time.
+   * less the umask, or what `permissions` say.
    *
    * @throws CheckoutError index-locked when another process holds it, io otherwise
    */
-  static acquire(indexPath: string): IndexLock {
+  static acquire(indexPath: string, permissions: SharedPermissions = null): IndexLock {
     const target = behindLinks(indexPath);
     const lockPath = `${target}.lock`;
+    let lock: IndexLock | null = null;
     try {
-      return new IndexLock(target, lockPath, openSync(lockPath, 'wx', 0o666));
+      lock = new IndexLock(target, lockPath, openSync(lockPath, 'wx', 0o666));
+      shareFile(lockPath, permissions);
+      return lock;
     } catch (error) {
+      lock?.release();
       if (errnoOf(error) !== 'EEXIST') throw ioError('create', lockPath, error);
       throw new CheckoutError(
         'index-locked',

@@ -6,6 +6,7 @@ import { lstatSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { CheckoutError, ioError } from '../errors.ts';
+import { parseSharedRepository } from '../index/shared-permissions.ts';
 import { removeBranchState } from './branch-state.ts';
 import { committerLine } from './identity.ts';
 import {
@@ -70,8 +71,9 @@ export function prepareHeadUpdate(facts: HeadUpdateFacts, change: HeadChange): H
 function prepare(facts: HeadUpdateFacts, change: HeadChange, locks: RefLock[], abort: () => void): HeadUpdate {
   const { dirs, config } = facts;
   const timeout = config.getInt('core.filesRefLockTimeout');
+  const permissions = parseSharedRepository(config.getAll('core.sharedRepository').at(-1));
   const lock = (name: string): RefLock => {
-    const taken = RefLock.acquire(refPath(dirs, name), timeout);
+    const taken = RefLock.acquire(refPath(dirs, name), timeout, permissions);
     locks.push(taken);
     return taken;
   };

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { shareDirectories, shareFile, type SharedPermissions } from '../index/shared-permissions.ts';
 
 /** git tries for 100 ms (core.filesRefLockTimeout); so do we. */
 const LOCK_TIMEOUT_MS = 100;
@@ -45,20 +46,22 @@ export class RefLock {
   }
 
   /**
-   * Locks the ref file at `path`, making its directories.
+   * Locks the ref file at `path`, making its directories. `permissions` are those of core.sharedRepository.
    *
    * @throws CheckoutError 'ref-locked' when another process keeps the lock, 'io'
    */
-  static acquire(path: string, timeoutMs: number = LOCK_TIMEOUT_MS): RefLock {
+  static acquire(path: string, timeoutMs: number = LOCK_TIMEOUT_MS, permissions: SharedPermissions = null): RefLock {
     const lockPath = `${path}.lock`;
     const deadline = Date.now() + timeoutMs;
     for (;;) {
       try {
-        mkdirSync(dirname(path), { recursive: true });
+        const directory = dirname(path);
+        shareDirectories(mkdirSync(directory, { recursive: true }), directory, permissions);
         const descriptor = openSync(lockPath, 'wx', 0o666);
         const lock = new RefLock(path, lockPath);
         try {
           closeSync(descriptor);
+          shareFile(lockPath, permissions);
         } catch (error) {
           lock.release();
           throw error;

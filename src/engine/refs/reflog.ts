@@ -6,6 +6,7 @@ import { appendFileSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { errnoOf, ioError } from '../errors.ts';
+import { parseSharedRepository, shareDirectories, shareFile } from '../index/shared-permissions.ts';
 import { type RefDirs, reflogPath } from './ref-names.ts';
 import { removeEmptyDirectories } from './ref-lock.ts';
 
@@ -34,8 +35,13 @@ export function appendReflog(dirs: RefDirs, config: Config, name: string, line: 
     if (stat?.isFile() !== true && !beginsReflog(config, name)) return;
     // Directories that the logs of deleted branches left.
     if (stat?.isDirectory() === true) removeEmptyDirectories(path);
-    if (stat === undefined) mkdirSync(dirname(path), { recursive: true });
+    const permissions = parseSharedRepository(config.getAll('core.sharedRepository').at(-1));
+    if (stat === undefined) {
+      const directory = dirname(path);
+      shareDirectories(mkdirSync(directory, { recursive: true }), directory, permissions);
+    }
     appendFileSync(path, line, { mode: 0o666 });
+    shareFile(path, permissions);
   } catch (error) {
     // The log of a branch that this one's name passes through ('a' against 'a/b'), left by that branch's deletion.
     if (errnoOf(error) === 'ENOTDIR' && !beginsReflog(config, name)) return;

@@ -3,13 +3,14 @@
  * own checkout. The one difference allowed is in extensions, which are git's to make anew.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseSharedRepository } from '../../../src/engine/index/shared-permissions.ts';
 import { parseIndex } from '../../../src/engine/index/parse-index.ts';
 import { SHA1 } from '../../../src/engine/oid.ts';
 import { expectSameAsGit, FEW_MODES, type OracleCase } from '../../support/oracle.ts';
-import { git, GITLINK_OID, GitRepository, type TreeSpec } from '../../support/repository.ts';
+import { git, runGit, GITLINK_OID, GitRepository, type TreeSpec } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
 const folder = temporaryFolder('index-kinds');
@@ -195,5 +196,48 @@ describe('the place of the index', () => {
         return join(directory, '.git', 'other-index');
       },
     });
+  });
+});
+
+describe('core.sharedRepository', () => {
+  /** Modes of what a checkout to a new branch makes in the git directory. */
+  const modes = (directory: string): Record<string, string> =>
+    Object.fromEntries(
+      [
+        'index',
+        'HEAD',
+        'logs/HEAD',
+        'refs/heads/new',
+        'refs/heads/new/branch',
+        'logs/refs/heads/new',
+        'logs/refs/heads/new/branch',
+      ].map((path) => [path, (statSync(join(directory, '.git', path)).mode & 0o7777).toString(8)]),
+    );
+
+  it.each(['group', 'world', 'false', '0640', '0666', '8', 'TRUE', 'umask'])('%s', async (value) => {
+    const seen: Record<string, string>[] = [];
+    const old = process.umask(0o027);
+    try {
+      await expectSameAsGit({
+        repository,
+        revision: to,
+        target: { kind: 'branch', branch: 'new/branch', startPoint: to },
+        from,
+        config: { 'core.sharedRepository': value },
+        modes: [0],
+        fsck: false,
+        inspect: (directory) => seen.push(modes(directory)),
+      });
+    } finally {
+      process.umask(old);
+    }
+    expect(seen[1]).toEqual(seen[0]);
+  });
+
+  it('what git refuses is refused', () => {
+    for (const value of ['0400', 'anybody', 'Group']) {
+      expect(runGit(repository.directory, ['-c', `core.sharedRepository=${value}`, 'status']).status).toBe(128);
+      expect(() => parseSharedRepository(value)).toThrow(/core\.sharedRepository: /);
+    }
   });
 });
