@@ -245,6 +245,14 @@ describe('names', () => {
     spec[`${`${part}/`.repeat(39)}f`] = 'x';
     const { commit } = repository.commit(spec);
     await expectSameAsGit({ repository, revision: commit, modes: FEW_MODES, engine: 'any' });
+    // More than any system call takes: git, which does it, gives up in the middle, and leaves no index.
+    const deep = new GitRepository(join(folder, 'too-long'));
+    const tooLong = deep.commit({ [`${`${part}/`.repeat(50)}f`]: 'x', zz: 'x' }).commit;
+    const { report } = await runOurs({ directory: deep.directory, target: { kind: 'detach', revision: tooLong } });
+    expect(report.engine).toBe('git');
+    expect(report.error?.code).toBe('git-failed');
+    expect(existsSync(join(deep.gitDir, 'index'))).toBe(false);
+    expect(existsSync(join(deep.directory, 'zz'))).toBe(false);
     const longer = repository.commit({ ...spec, [`${`${part}/`.repeat(40)}${'f'.repeat(94)}`]: 'x' });
     await expectSameAsGit({ repository, revision: longer.commit, modes: FEW_MODES, engine: 'any' });
   });
