@@ -189,6 +189,22 @@ describe('reading what git wrote', () => {
     const table = both(repository);
     expect(table.version).toBe(Number(version));
     expect(serializeIndex(table, null)).toEqual(file);
+    if (version === '4') expect(serializeIndex(table, null, 4)).toEqual(readFileSync(repository.index));
+  });
+
+  it('in version 4, what is dropped of a path in each length of its number', () => {
+    const repository = new Repository();
+    const blob = repository.blob('x');
+    // 7 bits, 14 and 21, each with 1 taken off: the last number of one length, and the first of the next.
+    const lengths = [126, 127, 128, 129, 130, 16_510, 16_511, 16_512, 16_513, 16_514];
+    repository.git(['update-index', '--index-version', '4']);
+    repository.add(
+      lengths.flatMap((length, i): [string, string, string][] => [
+        ['100644', blob, `${'abcdefghij'[i]!}${'x'.repeat(length - 1)}`],
+        ['100644', blob, `${'abcdefghij'[i]!}y`],
+      ]),
+    );
+    expect(serializeIndex(both(repository), null, 4)).toEqual(readFileSync(repository.index));
   });
 
   it('stages of a conflict, and the undo record of its resolution', () => {
