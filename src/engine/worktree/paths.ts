@@ -4,7 +4,10 @@
 import type { Bytes } from '../bytes.ts';
 import { displayBytes } from '../bytes.ts';
 
-/** Longest path that a system call takes, without its NUL: limits.h of the platforms; Windows has its own rules. */
+/**
+ * Longest path that a system call takes, without its NUL: limits.h of the platforms. On Windows it is what a path with the prefix \\?\
+ * may have; Node puts the prefix in front of absolute paths, given as text or as bytes.
+ */
 export function maxPathBytes(platform: NodeJS.Platform): number {
   if (platform === 'win32') return 32_767;
   return platform === 'linux' ? 4095 : 1023;

@@ -1,6 +1,10 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFile } from '../../../src/engine/worktree/create-file.ts';
 import { displayPath, maxPathBytes, WorktreePaths } from '../../../src/engine/worktree/paths.ts';
 import { randomBytes } from '../../support/random.ts';
+import { temporaryFolder } from '../../support/temporary.ts';
 
 describe('WorktreePaths', () => {
   const absolute = (paths: WorktreePaths, path: Uint8Array): string =>
@@ -57,4 +61,16 @@ it('shows paths without what would disturb a terminal', () => {
 
 it('knows how long a path may be', () => {
   expect([maxPathBytes('linux'), maxPathBytes('darwin'), maxPathBytes('win32')]).toEqual([4095, 1023, 32_767]);
+});
+
+// Windows takes more than 260 characters only of paths that start with \\?\; Node 24 puts that in front, of bytes too.
+it('files lie where their paths say, also beyond what Windows takes without a prefix', () => {
+  const root = temporaryFolder('long-paths');
+  const paths = new WorktreePaths(root.replaceAll('\\', '/'));
+  const path = Buffer.from(`${`${'d'.repeat(50)}/`.repeat(12)}file`);
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) mkdirSync(paths.absolute(path, 0, at));
+  const stat = createFile(paths.absolute(path, 0, path.length), false, Buffer.from('content'));
+  expect(stat?.size).toBe(7n);
+  expect(readFileSync(join(root, path.toString()), 'utf8')).toBe('content');
+  expect(statSync(paths.absolute(path, 0, path.length)).isFile()).toBe(true);
 });
