@@ -18,6 +18,7 @@ const ENGINE_FOLDERS = [
   'host',
   'fetch',
   'worktree',
+  'driver',
   'checkout',
   'report',
 ];

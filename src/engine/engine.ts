@@ -17,6 +17,7 @@ import { cloneByGit } from './fetch/clone.ts';
 import { fetchByGit } from './fetch/fetch.ts';
 import { readConversionConfig } from './filter/conversion.ts';
 import { processEnvironment } from './gitdir/environment.ts';
+import { childEnvironment } from './gitdir/child-environment.ts';
 import { findGit } from './gitdir/git-executable.ts';
 import { runHook, type HookName } from './gitdir/hooks.ts';
 import { openRepositoryAndConfig, type Repository } from './gitdir/repository.ts';
@@ -292,6 +293,8 @@ function planFor(
 interface ResolvedTarget {
   /** Id of what was named: a commit, or a tag that leads to one. */
   readonly oid: string;
+  /** The ref that was named, symbolic refs followed: what filter drivers are told. */
+  readonly refName: string | null;
   /** null: HEAD stays as it is. */
   readonly change: ((commit: string) => HeadChange) | null;
   readonly upstream: UpstreamPlan | null;
@@ -315,6 +318,7 @@ async function resolveTarget(session: Session): Promise<ResolvedTarget> {
     startPoint: string,
   ): ResolvedTarget => ({
     oid: start.oid,
+    refName: start.refName,
     change: (commit) => ({ kind: 'reset-branch', refName: `refs/heads/${branch}`, oid: commit, startPoint }),
     upstream: start.refName === null ? null : planUpstream(config, branch, start.refName),
   });
@@ -322,24 +326,31 @@ async function resolveTarget(session: Session): Promise<ResolvedTarget> {
     case 'branch':
       return branchFrom(target.branch, await resolveRevision(facts, target.startPoint), target.startPoint);
     case 'detach': {
-      const { oid } = await resolveRevision(facts, target.revision);
-      return { oid, change: (commit) => ({ kind: 'detach', oid: commit, to: target.revision }), upstream: null };
+      const { oid, refName } = await resolveRevision(facts, target.revision);
+      return {
+        oid,
+        refName,
+        change: (commit) => ({ kind: 'detach', oid: commit, to: target.revision }),
+        upstream: null,
+      };
     }
     case 'head':
     case 'revision': {
       const text = target.kind === 'head' ? 'HEAD' : target.revision;
       const found = await resolveCheckoutRevision(facts, text);
-      if (found.kind === 'head') return { oid: found.oid, change: null, upstream: null };
+      if (found.kind === 'head') return { oid: found.oid, refName: null, change: null, upstream: null };
       if (found.kind === 'detached') {
         // '@{-1}' stands for what was checked out before, and it is that which the reflog names.
         const to = /^(-|@\{-[0-9]+\})$/.test(text) ? found.oid : text;
-        return { oid: found.oid, change: (commit) => ({ kind: 'detach', oid: commit, to }), upstream: null };
+        const change = (commit: string): HeadChange => ({ kind: 'detach', oid: commit, to });
+        return { oid: found.oid, refName: found.refName, change, upstream: null };
       }
       if (found.trackingRef !== undefined) {
         const branch = found.refName.slice('refs/heads/'.length);
         return branchFrom(branch, { oid: found.oid, refName: found.trackingRef }, found.trackingRef);
       }
-      return { oid: found.oid, change: () => ({ kind: 'switch', refName: found.refName }), upstream: null };
+      const { oid, refName } = found;
+      return { oid, refName, change: () => ({ kind: 'switch', refName }), upstream: null };
     }
   }
 }
@@ -423,6 +434,10 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       ...(request.signal === undefined ? {} : { signal: request.signal }),
       onProgress: (progress) => ports.observer.progress(progress),
       warn,
+      driverEnvironment: async () =>
+        childEnvironment({ repository, location: request, environment, execPath: await execPath(session) }),
+      ref: target.refName,
+      commit,
       keep: process.cwd(),
       beforeTouching: () => {
         if (target.change === null) return;
@@ -450,6 +465,17 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
     lock.release();
     odb?.close();
   }
+}
+
+/** Where git's own programs are: those whom it starts find them first. */
+async function execPath({ ports, request, repository }: Session): Promise<string> {
+  const result = await ports.git({
+    args: ['--exec-path'],
+    cwd: repository.workTree,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  });
+  if (result.exitCode !== 0) throw gitFailure('--exec-path', result.stderr);
+  return result.stdout.toString('utf8').replace(/\r?\n$/, '');
 }
 
 /** What hooks are told where there was no commit before. */
@@ -484,8 +510,10 @@ function nativeReport(session: Session, outcome: TreeOutcome, commit: string, ho
   run.commit = commit;
   for (const death of outcome.deaths) ports.observer.warning(death);
   const skipped = outcome.failures.map((error) => ({ path: error.subject.path ?? '', reason: error.message }));
-  const [first] = outcome.failures;
-  const more = outcome.failures.length - 1;
+  for (const problem of outcome.problems) ports.observer.warning(problem);
+  const errors = [...outcome.failures, ...outcome.problems.map((line) => new CheckoutError('filter-failed', line))];
+  const [first] = errors;
+  const more = errors.length - 1;
   const error =
     first === undefined
       ? hookFailure(session, hookStatus)

@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'index-corrupt'
   | 'local-changes' // a file that the index says not to look at was changed, and git would not overwrite it either
   | 'ref-locked'
+  | 'filter-failed' // a required filter driver failed, or a driver broke the protocol
   | 'write-failed' // an entry could not be written; others were
   | 'io' // the operating system refused: disk full, read only, no permission
   | 'memory' // an object does not fit the memory limit

@@ -3,6 +3,7 @@
  * everything it says collected, and with the threads that really were started counted.
  */
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { checkout, spawnGit } from '../../src/engine/engine.ts';
 import type { HostFacts } from '../../src/engine/host-facts.ts';
@@ -80,6 +81,8 @@ export async function runOurs(options: RunOptions): Promise<OurRun> {
   process.on('worker', count);
   try {
     const report = await checkout(request, { observer, git: options.git ?? spawnGit });
+    // Threads are announced a moment after they were made.
+    await nextTurn();
     return { report, started, infos, warnings };
   } finally {
     process.off('worker', count);

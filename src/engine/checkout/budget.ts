@@ -72,6 +72,11 @@ export class Budget {
     }
   }
 
+  /** Bytes of the whole budget. */
+  get limitBytes(): number {
+    return Atomics.load(this.#words, TOTAL) * UNIT;
+  }
+
   #take(free: number, units: number): boolean {
     Atomics.add(this.#words, this.#held, units);
     if (Atomics.compareExchange(this.#words, FREE, free, free - units) === free) return true;

@@ -23,6 +23,7 @@ import type { Progress } from '../settings.ts';
 import { createGitlinkDirectory, createLink, linkHasTarget } from '../worktree/create-link.ts';
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
 import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
+import { FilterDrivers } from '../driver/drivers.ts';
 import { Budget } from './budget.ts';
 import { addPartners, collisionWarning, findCollisions, type Collisions } from './collisions.ts';
 import { clearEntry, removeTracked } from './clear-way.ts';
@@ -40,6 +41,7 @@ import {
 } from './control.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
+import { FilterPass, openFilterEntries, pathReason } from './filter-pass.ts';
 import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
 import type { Job, Pass } from './messages.ts';
 import { settleOddTrees } from './odd-trees.ts';
@@ -82,6 +84,10 @@ export interface TreeCheckout {
   readonly signal?: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly warn: (line: string) => void;
+  /** For filter drivers: their environment, asked for when one is needed, and the ref and commit that they are told. */
+  readonly driverEnvironment: () => Promise<NodeJS.ProcessEnv>;
+  readonly ref: string | null;
+  readonly commit: string;
   /** A directory that must not be removed: the process's own. */
   readonly keep: string;
   /** Called when all is decided and nothing is touched yet; may still throw. */
@@ -98,6 +104,8 @@ export interface TreeOutcome {
   readonly bytesWritten: number;
   /** Entries that could not be written, in index order. */
   readonly failures: readonly CheckoutError[];
+  /** What went wrong beside them, a line each. */
+  readonly problems: readonly string[];
   readonly deaths: readonly string[];
 }
 
@@ -148,6 +156,8 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
 interface Prepared {
   readonly manifest: Manifest;
   readonly comparison: Comparison;
+  /** Entries that go through filter drivers, which no worker writes. */
+  readonly toFilter: number;
   readonly plan: Plan;
   readonly paths: WorktreePaths;
   readonly rootIsEmpty: boolean;
@@ -175,6 +185,8 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   for (const conversion of request.conversionList()) {
     if (conversion.kind === 'git') reasons.push(conversion.reason ?? 'a conversion that only git does');
   }
+  const path = pathReason(manifest.tables, request.conversionList());
+  if (path !== null) reasons.push(path);
   if (reasons.length > 0) throw new NeedsGit(reasons);
   const comparison =
     request.index === null
@@ -182,9 +194,23 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison);
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
-  const plan = request.plan(comparison.toWrite);
+  refuseEntries(manifest.tables, request.conversionList());
+  const toFilter = openFilterEntries(manifest.tables, request.conversionList());
+  const plan = request.plan(comparison.toWrite - toFilter);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
-  return { manifest, comparison, plan, paths, rootIsEmpty, collisions };
+  return { manifest, comparison, toFilter, plan, paths, rootIsEmpty, collisions };
+}
+
+/** Stops where git would, at the first file to be written that it refuses; but before anything is touched. */
+function refuseEntries(tables: Tables, conversions: readonly Conversion[]): void {
+  if (!conversions.some(({ kind }) => kind === 'refused')) return;
+  for (let entry = 0; entry < tables.count; entry++) {
+    const conversion = conversions[tables.conversions[entry] ?? 0];
+    const open = isOpen(tables.states[entry]) || tables.states[entry] === State.COLLIDED;
+    if (!open || conversion?.kind !== 'refused') continue;
+    const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
+    throw new CheckoutError('filter-failed', `cannot write '${path}': ${conversion.reason ?? ''}`, { path });
+  }
 }
 
 function keepFromWorkers(tables: Tables, { groups }: Collisions): void {
@@ -224,11 +250,11 @@ async function write(
   pool: WorkerPool,
   clock: PhaseClock,
 ): Promise<TreeOutcome> {
-  const { manifest, comparison, plan, paths } = prepared;
+  const { manifest, comparison, toFilter, plan, paths } = prepared;
   const { tables } = manifest;
   const failures = new Map<number, CheckoutError>();
 
-  const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite);
+  const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite - toFilter);
   for (const entry of absent) {
     fail(tables, failures, entry, missing(tables.oids, entry * tables.format.oidBytes, tables.format));
   }
@@ -265,6 +291,12 @@ async function write(
   const mainWriter = new EntryWriter(job, 0, onFailure, () => {
     mainMeter.sample();
   });
+  const drivers = new FilterDrivers({
+    workTree: request.workTree,
+    environment: request.driverEnvironment,
+    warn: request.warn,
+    signal: request.signal,
+  });
   try {
     const removed =
       request.index === null
@@ -287,7 +319,21 @@ async function write(
     if (threads) pool.begin(job, onFailure);
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
+    const filters = new FilterPass({
+      tables,
+      conversions: job.conversions,
+      odb: request.odb,
+      workTree: request.workTree,
+      directories,
+      drivers,
+      writer: mainWriter,
+      ref: request.ref,
+      treeish: request.commit,
+      clear: (entry) => clearOrFail(request, prepared, failures, entry),
+      stopIfAborted: () => stopIfAborted(request),
+    });
     try {
+      filters.clearWay();
       await clearWay(request, prepared, order, directories, control, failures);
     } catch (error) {
       stop();
@@ -303,19 +349,32 @@ async function write(
         await nextTurn();
       }
     };
+    try {
+      // The main thread has nothing else to do while workers write.
+      if (toFilter > 0) await filters.run();
+    } catch (error) {
+      stop();
+      await running;
+      throw error;
+    }
     await (running ?? runHere(first));
     const second = secondPass(first, control);
     if (second !== null) await (threads ? pool.pass(second) : runHere(second));
-    const result = await pool.end();
+    // Threads that were started early may have found nothing but files of filter drivers.
+    const idle = !threads && pool.size > 0;
+    if (idle) pool.dismiss();
+    const result = idle ? { costs: [], deaths: [] } : await pool.end();
     stopIfAborted(request);
 
-    await writeRemaining(request, prepared, directories, mainWriter, failures);
+    await writeRemaining(request, prepared, directories, mainWriter, filters, failures);
+    const problems = await filters.finishDelayed();
     clock.end('write');
     writeLater(request, prepared, directories, failures);
     clock.end('links');
     stopIfAborted(request);
 
     const counts = settle(tables, request.ignoreStat);
+    await drivers.close();
     request.lock.writeAndCommit(skeleton.finish(tables.stats, tables.flags));
     clock.end('index');
     const mainCost = mainMeter.cost(mainWriter);
@@ -328,11 +387,14 @@ async function write(
       kept: counts.kept,
       removed: removed.count,
       bytesWritten: workers.reduce((sum, cost) => sum + cost.bytesWritten, 0),
+      problems,
       failures: [...failures.entries()].sort((a, b) => a[0] - b[0]).map(([, error]) => error),
       deaths: result.deaths,
     };
   } finally {
     stop();
+    // After a failure only; a driver that waits for its next file ends when its pipe is closed.
+    await drivers.close();
     clearInterval(progress);
     mainWriter.close();
     request.signal?.removeEventListener('abort', stop);
@@ -419,6 +481,7 @@ async function writeRemaining(
   prepared: Prepared,
   directories: LeadingDirectories,
   writer: EntryWriter,
+  filters: FilterPass,
   failures: Map<number, CheckoutError>,
 ): Promise<void> {
   const { manifest, paths, collisions } = prepared;
@@ -442,6 +505,10 @@ async function writeRemaining(
       continue;
     }
     if (!clearOrFail(request, prepared, failures, entry)) continue;
+    if (filters.isFiltered(entry)) {
+      await filters.writeCollided(entry);
+      continue;
+    }
     if (group > 0 && !locate(request.odb, tables, failures, entry)) continue;
     tables.states[entry] = State.PENDING;
     writer.write(entry, null);

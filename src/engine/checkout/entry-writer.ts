@@ -2,6 +2,7 @@
  * Writes one entry: finds the blob, converts it, creates the file, records its stat data. The one piece of code that does this, in
  * worker threads and in the main thread alike.
  */
+import type { BigIntStats } from 'node:fs';
 import { CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Bytes } from '../bytes.ts';
 import { convertedSize, convertInto, createStreamConverter } from '../filter/convert.ts';
@@ -30,6 +31,12 @@ const AS_IT_IS: Conversion = { kind: 'none', crlf: 'none', ident: false };
 
 /** Why a run was stopped in the middle of an entry; the entry stays as it was. */
 class Stopped extends Error {}
+
+/** Content for a filter driver, and the memory that it was given. */
+export interface HeldContent {
+  readonly content: Bytes;
+  release(): void;
+}
 
 export class EntryWriter {
   /** Time spent waiting, for the report. */
@@ -96,13 +103,59 @@ export class EntryWriter {
       tables.states[entry] = state;
     } catch (error) {
       if (error instanceof Stopped) return;
-      const failure = this.#describe(entry, error);
-      tables.states[entry] = State.FAILED;
-      this.#onFailure(entry, failure.toJSON());
+      this.fail(entry, error);
     }
   }
 
-  #write(entry: number, verify: boolean, deferred: DeferredList | null): number {
+  /**
+   * Reads an entry's blob and converts it up to where its filter driver takes over. For the main thread: it does not wait.
+   * @returns the content in memory of its own, to be given back by `release`; null while other threads hold the memory that
+   * it takes
+   * @throws CheckoutError when the blob cannot be read
+   */
+  readForFilter(entry: number): HeldContent | null {
+    this.dropRetained();
+    const conversion = this.#open(entry);
+    const reader = this.#reader;
+    const small = reader.readSmall();
+    if (small !== null) {
+      return { content: Buffer.from(this.#convert(conversion, small, entry)), release: () => undefined };
+    }
+    reader.measure();
+    // The content as it is read, and a copy, which may be converted.
+    const wanted = reader.readBytes + 2 * reader.size;
+    const reserved = this.#budget.tryReserve(Math.min(wanted, this.#budget.limitBytes));
+    if (reserved === 0) return null;
+    let held = false;
+    try {
+      const content = Buffer.from(this.#convert(conversion, reader.read(), entry));
+      this.#onLarge();
+      held = true;
+      return { content, release: () => this.#budget.release(reserved) };
+    } finally {
+      reader.finish();
+      reader.dropRetained();
+      if (!held) this.#budget.release(reserved);
+    }
+  }
+
+  /** Notes that an entry's file was written. */
+  record(entry: number, stat: BigIntStats): void {
+    const { tables, platform } = this.#job;
+    statToWords(stat, platform, tables.stats, entry * STAT_WORDS, tables.modes[entry] ?? 0);
+    this.#counters[FILES_DONE] = this.files + 1;
+    this.#counters[BYTES_DONE] = this.bytesWritten + Number(stat.size);
+    tables.states[entry] = State.WRITTEN;
+  }
+
+  /** Notes that an entry could not be written. */
+  fail(entry: number, error: unknown): void {
+    this.#job.tables.states[entry] = State.FAILED;
+    this.#onFailure(entry, this.#describe(entry, error).toJSON());
+  }
+
+  /** Opens an entry's blob. */
+  #open(entry: number): Conversion {
     const { tables, conversions } = this.#job;
     const reader = this.#reader;
     this.#current = entry;
@@ -116,6 +169,12 @@ export class EntryWriter {
     }
     const conversion = tables.modes[entry] === MODE_SYMLINK ? AS_IT_IS : conversions[tables.conversions[entry] ?? 0];
     if (conversion === undefined) throw new Error(`no conversion ${tables.conversions[entry] ?? 0}`);
+    return conversion;
+  }
+
+  #write(entry: number, verify: boolean, deferred: DeferredList | null): number {
+    const conversion = this.#open(entry);
+    const reader = this.#reader;
     const small = reader.readSmall();
     if (small !== null) return this.#put(entry, verify, this.#convert(conversion, small, entry));
     if (deferred !== null && reader.missesLargeBase) {
@@ -133,7 +192,7 @@ export class EntryWriter {
     const reader = this.#reader;
     if (!reader.usesRetained) this.dropRetained();
     reader.measure();
-    const streams = conversion.kind !== 'in-core';
+    const streams = conversion.kind === 'stream' || conversion.kind === 'none';
     // Converted content is mostly not larger than twice the blob.
     const converted = conversion.kind === 'none' ? 0 : 2 * reader.size;
     const reserved = this.#reserve(() => (streams ? reader.streamBytes : reader.readBytes + converted));
@@ -222,7 +281,7 @@ export class EntryWriter {
   }
 
   #put(entry: number, verify: boolean, content: Bytes | Producer): number {
-    const { tables, platform } = this.#job;
+    const { tables } = this.#job;
     const start = tables.pathOffsets[entry] ?? 0;
     const end = tables.pathOffsets[entry + 1] ?? 0;
     const path = this.#paths.absolute(tables.pathBytes, start, end);
@@ -230,9 +289,7 @@ export class EntryWriter {
     const mode = tables.modes[entry] ?? 0;
     const stat = createFile(path, mode === MODE_EXECUTABLE, content);
     if (stat === null) return State.COLLIDED;
-    statToWords(stat, platform, tables.stats, entry * STAT_WORDS, mode);
-    this.#counters[FILES_DONE] = this.files + 1;
-    this.#counters[BYTES_DONE] = this.bytesWritten + Number(stat.size);
+    this.record(entry, stat);
     return State.WRITTEN;
   }
 

@@ -20,6 +20,11 @@ export const State = {
   /** Already as it should be; its stat data stay. */
   KEPT: 5,
   FAILED: 6,
+  // Open again, so that the order of the numbers above stays.
+  /** Goes through a filter driver: the main thread writes it while the workers write the others. */
+  FILTER: 7,
+  /** The same, and the file on disk is to be compared as with VERIFY. */
+  FILTER_VERIFY: 8,
 } as const;
 
 /** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */

@@ -12,16 +12,31 @@ export interface Conversion {
    * - `none`: the bytes as they are (which is also what LF output means);
    * - `in-core`: decided by, or written as, the whole content at once;
    * - `stream`: can be converted in pieces;
+   * - `filter`: as `in-core`, and then it goes through a process, the `driver`;
+   * - `refused`: git stops at a file that is to be written so, `reason` says why;
    * - `git`: not done here, `reason` says why.
    *
    * `in-core` and `stream` are git's own classes where the results differ: git has two implementations of `ident`.
    */
-  readonly kind: 'none' | 'in-core' | 'stream' | 'git';
+  readonly kind: 'none' | 'in-core' | 'stream' | 'filter' | 'refused' | 'git';
   /** `text`: every bare LF becomes CR LF; `auto`: the same, in content that is text and has no CR at all. */
   readonly crlf: 'none' | 'text' | 'auto';
   readonly ident: boolean;
-  /** With `git`, where the other fields say nothing: such as "filter driver 'lfs' runs a command". */
+  /** With `filter`: what the content goes through last. */
+  readonly driver?: ConversionDriver;
+  /** With `refused` and `git`, where the other fields say nothing: such as "working-tree-encoding 'UTF-7'". */
   readonly reason?: string;
+}
+
+/** A filter driver with a command for checkouts. */
+export interface ConversionDriver {
+  /** Its name in the attribute and the configuration. */
+  readonly name: string;
+  readonly command: string;
+  /** Whether the command speaks the protocol of long-running filter processes; otherwise it runs once for each file. */
+  readonly longRunning: boolean;
+  /** Whether a failure ends the checkout; otherwise the file gets the content that the driver was given. */
+  readonly required: boolean;
 }
 
 /** What the configuration says about conversion. */
@@ -32,6 +47,8 @@ export interface ConversionConfig {
   readonly eol: 'lf' | 'crlf' | 'native';
   /** How lines end on this platform: 'crlf' on Windows. */
   readonly nativeEol: 'lf' | 'crlf';
+  /** Whether commands of filter drivers can be run as git runs them here: not on Windows, where git brings its own shell. */
+  readonly runsDrivers: boolean;
   /** By name, every subsection of `filter` that has any key. */
   readonly filters: ReadonlyMap<string, FilterDriver>;
 }
@@ -84,6 +101,7 @@ export function readConversionConfig(config: ConversionConfigSource, platform: N
     autocrlf: autocrlfOf(config.getBoolOrText('core.autocrlf')),
     eol: eol === 'lf' || eol === 'crlf' ? eol : 'native',
     nativeEol: platform === 'win32' ? 'crlf' : 'lf',
+    runsDrivers: platform !== 'win32',
     filters,
   };
 }
@@ -97,8 +115,9 @@ function autocrlfOf(value: boolean | string | undefined): ConversionConfig['auto
   });
 }
 
-/** Numbers of conversions fit a byte; the last one is kept for `git` when there are too many reasons. */
+/** Numbers of conversions fit a byte. The last one stands for all that have no other. */
 const MOST_CONVERSIONS = 256;
+const TOO_MANY: Conversion = handedToGit(`more than ${MOST_CONVERSIONS - 1} different conversions`);
 
 /** Conversions by number, found by attribute set. */
 export class ConversionTable {
@@ -129,15 +148,20 @@ export class ConversionTable {
   #number(conversion: Conversion): number {
     const known = this.conversions.findIndex((each) => same(each, conversion));
     if (known >= 0) return known;
-    // Only reasons are without bound. There are fewer than ten of the others, for which room is kept.
-    const full = this.conversions.length >= MOST_CONVERSIONS - 10;
-    if (full && conversion.kind === 'git') return this.conversions.findLastIndex((each) => each.kind === 'git');
-    return this.conversions.push(conversion) - 1;
+    if (this.conversions.length === MOST_CONVERSIONS) return MOST_CONVERSIONS - 1;
+    return this.conversions.push(this.conversions.length === MOST_CONVERSIONS - 1 ? TOO_MANY : conversion) - 1;
   }
 }
 
 function same(a: Conversion, b: Conversion): boolean {
-  return a.kind === b.kind && a.crlf === b.crlf && a.ident === b.ident && a.reason === b.reason;
+  return (
+    a.kind === b.kind &&
+    a.crlf === b.crlf &&
+    a.ident === b.ident &&
+    a.reason === b.reason &&
+    // A driver's name says all else about it.
+    a.driver?.name === b.driver?.name
+  );
 }
 
 /** What `crlf` and `text` and `eol` come to, in git's terms (convert.c, crlf_action). */
@@ -151,23 +175,25 @@ export function conversionFor(attributes: AttributeSet, config: ConversionConfig
   const crlf = crlfOutput ? (isAuto ? 'auto' : 'text') : 'none';
   const ident = attributes.ident === true;
 
+  if (attributes.workingTreeEncoding === true) return refused('its working-tree-encoding has no value');
   const encoding = encodingReason(attributes.workingTreeEncoding);
   if (encoding !== null) return handedToGit(encoding);
 
   const name = attributes.filter;
-  const driver = typeof name === 'string' ? config.filters.get(name) : undefined;
+  const settings = typeof name === 'string' ? config.filters.get(name) : undefined;
   let inCore = isAuto;
-  if (driver !== undefined) {
-    const { process, smudge, clean, required } = driver;
+  if (settings !== undefined) {
+    const { process, smudge, clean, required } = settings;
     // A process that is set, be it empty, keeps smudge from being used.
-    const command = process ?? smudge;
-    if (command !== undefined && command !== '') {
-      return handedToGit(`filter driver '${String(name)}' runs a command`);
+    const command = process ?? smudge ?? '';
+    if (command !== '') {
+      if (!config.runsDrivers) return handedToGit(`filter driver '${String(name)}' runs a command`);
+      const driver = { name: String(name), command, longRunning: process !== undefined, required };
+      return { kind: 'filter', crlf, ident, driver };
     }
     inCore ||= process !== undefined || smudge !== undefined || clean !== undefined;
-    if (required && inCore) {
-      return handedToGit(`filter driver '${String(name)}' is required and has no command`);
-    }
+    // What git streams never comes to the place where it would notice.
+    if (required && inCore) return refused(`filter driver '${String(name)}' is required and has no command`);
   }
 
   if (crlf === 'none' && !ident) return { kind: 'none', crlf, ident };
@@ -177,6 +203,10 @@ export function conversionFor(attributes: AttributeSet, config: ConversionConfig
 
 function handedToGit(reason: string): Conversion {
   return { kind: 'git', crlf: 'none', ident: false, reason };
+}
+
+function refused(reason: string): Conversion {
+  return { kind: 'refused', crlf: 'none', ident: false, reason };
 }
 
 function isOpen(action: EolAction): boolean {
@@ -209,7 +239,6 @@ function textEolIsCrlf({ autocrlf, eol, nativeEol }: ConversionConfig): boolean 
 
 /** Why the encoding needs git, or null when there is nothing to encode. To git an unset one is as an empty one. */
 function encodingReason(value: AttributeValue): string | null {
-  if (value === null || value === false || value === '') return null;
-  if (value === true) return 'working-tree-encoding has no value, which git refuses';
+  if (typeof value !== 'string' || value === '') return null;
   return /^utf-?8$/i.test(value) ? null : `working-tree-encoding '${value}'`;
 }

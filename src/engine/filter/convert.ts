@@ -93,8 +93,8 @@ function drainSize(conversion: Conversion): 1024 | 16384 {
   return conversion.crlf === 'none' ? 16384 : 1024;
 }
 
-function refuseGit(conversion: Conversion): void {
-  if (conversion.kind === 'git') throw bug(`content that git must convert: ${conversion.reason ?? ''}`);
+function refuseGit({ kind, reason }: Conversion): void {
+  if (kind === 'git' || kind === 'refused') throw bug(`content that is not ours to convert: ${reason ?? ''}`);
 }
 
 /** Both implementations leave content without a `$Id` alone. */
@@ -110,7 +110,7 @@ function pushIdent(
   oid: Bytes,
   sink: Measure | MemoryWriter,
 ): boolean {
-  if (conversion.kind === 'in-core') return expandInCore(content, length, oid, sink) > 0;
+  if (conversion.kind !== 'stream') return expandInCore(content, length, oid, sink) > 0;
   const stream = new IdentStream(sink, oid, drainSize(conversion), Infinity);
   stream.push(content, 0, length);
   stream.end();

@@ -15,35 +15,68 @@ const READ = constants.O_RDONLY | ((constants as { O_NOFOLLOW?: number }).O_NOFO
  * @param content bytes, or a producer of pieces
  */
 export function fileHasContent(path: Buffer, content: Bytes | Producer): boolean {
-  let fd: number;
+  const comparison = FileComparison.open(path);
+  if (comparison === null) return false;
   try {
-    fd = openSync(path, READ);
-  } catch (error) {
-    if (errnoOf(error) !== undefined) return false;
-    throw error;
-  }
-  try {
-    const stat = fstatSync(fd);
-    // A directory opens, too: it cannot be read, and an empty one may be as large as an empty file.
-    if (!stat.isFile()) return false;
-    const { size } = stat;
-    if (typeof content !== 'function' && size !== content.length) return false;
-    const read = Buffer.allocUnsafe(PIECE_BYTES);
-    let position = 0;
-    const result = { same: true };
-    const compare = (piece: Bytes): void => {
-      for (let at = 0; result.same && at < piece.length;) {
-        const want = Math.min(PIECE_BYTES, piece.length - at);
-        const got = readSync(fd, read, 0, want, position);
-        if (got === 0 || !bufferOver(piece, at, at + got).equals(read.subarray(0, got))) result.same = false;
-        at += got;
-        position += got;
-      }
-    };
-    if (typeof content === 'function') content(compare);
-    else compare(content);
-    return result.same && position === size;
+    if (typeof content === 'function') content((piece) => comparison.push(piece));
+    else if (comparison.size === content.length) comparison.push(content);
+    return comparison.isSame();
   } finally {
+    comparison.close();
+  }
+}
+
+/** A file that is held against content that comes in pieces. To be closed. */
+export class FileComparison {
+  readonly size: number;
+  readonly #fd: number;
+  readonly #read = Buffer.allocUnsafe(PIECE_BYTES);
+  #position = 0;
+  #same = true;
+
+  private constructor(fd: number, size: number) {
+    this.#fd = fd;
+    this.size = size;
+  }
+
+  /** Opens the file; null when there is none that can be opened. */
+  static open(path: Buffer): FileComparison | null {
+    let fd: number;
+    try {
+      fd = openSync(path, READ);
+    } catch (error) {
+      if (errnoOf(error) !== undefined) return null;
+      throw error;
+    }
+    try {
+      const stat = fstatSync(fd);
+      // A directory opens, too: it cannot be read, and an empty one may be as large as an empty file.
+      if (stat.isFile()) return new FileComparison(fd, stat.size);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
     closeSync(fd);
+    return null;
+  }
+
+  /** Takes the next piece of the content. */
+  push(piece: Bytes): void {
+    for (let at = 0; this.#same && at < piece.length;) {
+      const want = Math.min(PIECE_BYTES, piece.length - at);
+      const got = readSync(this.#fd, this.#read, 0, want, this.#position);
+      if (got === 0 || !bufferOver(piece, at, at + got).equals(this.#read.subarray(0, got))) this.#same = false;
+      at += got;
+      this.#position += got;
+    }
+  }
+
+  /** Whether the file has what was pushed, and nothing more. */
+  isSame(): boolean {
+    return this.#same && this.#position === this.size;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
   }
 }

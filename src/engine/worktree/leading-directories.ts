@@ -67,7 +67,7 @@ export class LeadingDirectories {
 
   /**
    * As `ensure`, looking at the directory and all above it again: where names fold, what was written for another path may have
-   * taken the place of any of them.
+   * taken the place of any of them, and a filter driver may have done anything.
    */
   ensureAnew(directory: number): boolean {
     for (let at = directory; at > 0; at = this.#table.parent[at] ?? 0) this.#states[at] = UNKNOWN;

@@ -11,14 +11,15 @@ const ROOT = join(import.meta.dirname, '../../..');
 const SOURCES = {
   'checkout/needs-git.ts': 5,
   'checkout/manifest.ts': 1,
-  'filter/conversion.ts': 4,
+  'filter/conversion.ts': 3,
+  'checkout/filter-pass.ts': 1,
   'refs/branch-state.ts': 1,
   'odb/object-database.ts': 1,
 } as const;
 
 /** Functions whose argument or result is a reason. */
 const TAKE_REASONS = new Set(['when', 'push', 'add', 'handedToGit']);
-const RETURN_REASONS = new Set(['encodingReason', 'stateThatNeedsGit']);
+const RETURN_REASONS = new Set(['encodingReason', 'pathReason', 'stateThatNeedsGit']);
 
 /** A literal as a pattern: what is filled in may be anything. Undefined for anything but a text of several words. */
 function patternOf(node: ts.Expression | undefined): RegExp | undefined {

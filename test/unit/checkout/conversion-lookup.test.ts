@@ -14,7 +14,13 @@ const folder = temporaryFolder('conversion-lookup');
 const repository = new GitRepository(folder, 'repository');
 let cases = 0;
 
-const CONFIG: ConversionConfig = { autocrlf: 'false', eol: 'native', nativeEol: 'lf', filters: new Map() };
+const CONFIG: ConversionConfig = {
+  autocrlf: 'false',
+  eol: 'native',
+  nativeEol: 'lf',
+  runsDrivers: true,
+  filters: new Map(),
+};
 
 interface Setting {
   readonly info?: string;

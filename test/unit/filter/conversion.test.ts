@@ -17,7 +17,13 @@ const UNSPECIFIED: AttributeSet = {
   workingTreeEncoding: null,
 };
 
-const PLAIN: ConversionConfig = { autocrlf: 'false', eol: 'native', nativeEol: 'lf', filters: new Map() };
+const PLAIN: ConversionConfig = {
+  autocrlf: 'false',
+  eol: 'native',
+  nativeEol: 'lf',
+  runsDrivers: true,
+  filters: new Map(),
+};
 
 // The other half of the table is in test/git/conversion; here is what this machine's git cannot show: another platform.
 test.each<[Partial<AttributeSet>, Partial<ConversionConfig>, string]>([
@@ -67,6 +73,7 @@ describe('configuration', () => {
       autocrlf: 'input',
       eol: 'crlf',
       nativeEol: 'lf',
+      runsDrivers: true,
       filters: new Map([
         ['lfs', { smudge: 'git-lfs smudge -- %f', process: 'git-lfs filter-process', required: true }],
         ['a.b', { clean: '', required: false }],

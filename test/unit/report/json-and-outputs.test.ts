@@ -81,6 +81,7 @@ it('documents every phase and every error code', () => {
     'index-corrupt': true,
     'local-changes': true,
     'ref-locked': true,
+    'filter-failed': true,
     'write-failed': true,
     io: true,
     memory: true,
