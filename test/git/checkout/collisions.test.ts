@@ -2,7 +2,7 @@
  * Paths that the file system takes for one: what is left, and what the index says of it, is what git leaves that writes one entry
  * after the other.
  */
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { clone, spawnGit } from '../../../src/engine/engine.ts';
@@ -28,8 +28,12 @@ const cases: Record<string, TreeSpec> = {
   'directories of one name are one': { 'A/x': 'x\n', 'a/y': 'y\n', 'A/z': 'upper\n', 'a/z': 'lower\n' },
   'a directory, a file, a directory': { 'AA/x': 'x\n', Aa: 'file\n', 'aA/y': 'y\n' },
   'composed and decomposed': { [utf8('\u00e9')]: 'composed\n', [utf8('e\u0301')]: 'decomposed\n', e: 'e\n' },
-  'a link before files that would go through it': { D: { symlink: 'e' }, 'd/x': 'x\n', 'e/kept': 'e\n' },
-  'a link into the git directory before a hook': {
+  'CVE-2021-21300: a link before files that would go through it': {
+    D: { symlink: 'e' },
+    'd/x': 'x\n',
+    'e/kept': 'e\n',
+  },
+  'CVE-2021-21300: a link into the git directory before a hook': {
     H: { symlink: '.git/hooks' },
     'h/post-checkout': { content: '#!/bin/sh\nexit 1\n', executable: true },
   },
@@ -111,8 +115,17 @@ describe.skipIf(folding === null)('on a file system that folds names', () => {
     rmSync(top, { recursive: true });
   });
 
-  it('a clone says which paths have collided, and keeps a directory from becoming a link', async () => {
-    const spec: TreeSpec = { A: 'upper\n', a: 'lower\n', 'D/x': 'x\n', d: { symlink: 'e' }, 'e/y': 'y\n', z: 'z\n' };
+  it('CVE-2024-32002: a clone keeps directories from becoming links, and says which paths have collided', async () => {
+    const spec: TreeSpec = {
+      A: 'upper\n',
+      a: 'lower\n',
+      'D/x': 'x\n',
+      d: { symlink: 'e' },
+      'e/y': 'y\n',
+      'M/modules/x': module,
+      m: { symlink: '.git' },
+      z: 'z\n',
+    };
     repository.git(['branch', '-f', 'clone-me', repository.commit(spec).commit]);
     const top = join(place, 'clones');
     mkdirSync(top);
@@ -143,9 +156,11 @@ describe.skipIf(folding === null)('on a file system that folds names', () => {
     expect(report.error).toBeUndefined();
     expect(differences(snapshot(join(top, 'git')), snapshot(join(top, 'ours')))).toEqual([]);
     expect(readFileSync(join(top, 'ours', 'D', 'x'), 'utf8')).toBe('x\n');
+    expect(lstatSync(join(top, 'ours', 'm')).isDirectory()).toBe(true);
+    expect(existsSync(join(top, 'ours', '.git', 'modules'))).toBe(false);
     expect(view(join(top, 'ours'))).toBe(view(join(top, 'git')));
     const [warning = ''] = warnings;
-    expect(warning).toContain("'A', 'D/x', 'a', 'd'");
+    expect(warning).toContain("'A', 'D/x', 'M/modules/x', 'a', 'd', 'm'");
     expect(warning).not.toContain("'z'");
     // git names at least those that it saw, in the same words.
     const words = said.stderr.toString().replaceAll('\n', ' ');
