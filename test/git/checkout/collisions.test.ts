@@ -37,12 +37,30 @@ const cases: Record<string, TreeSpec> = {
     H: { symlink: '.git/hooks' },
     'h/post-checkout': { content: '#!/bin/sh\nexit 1\n', executable: true },
   },
+  'CVE-2021-21300: a link before a file that its filter driver puts off': {
+    '.gitattributes': 'delay-* filter=slow\n',
+    'A/delay-x': 'x\n',
+    'A/y': 'y\n',
+    a: { symlink: '.git/hooks' },
+    'B/delay-z': 'z\n',
+  },
+  'CVE-2021-21300: a link over the directory of what is put off': {
+    '.gitattributes': 'delay-* filter=slow\n',
+    D: { symlink: '.git/hooks' },
+    'd/delay-x': 'x\n',
+    'd/y': 'y\n',
+  },
   'a link after a directory': { 'A/x': 'x\n', a: { symlink: 'b' }, 'b/y': 'y\n' },
   'a link and a file': { L: { symlink: 'b' }, l: 'file\n', M: 'file\n', m: { symlink: 'b' }, b: 'b\n' },
   submodules: { S: module, s: 'file\n', T: 'file\n', t: module, 'U/x': 'x\n', u: module },
   'many of one directory': Object.fromEntries(
     Array.from({ length: 40 }, (_, i) => [`${i % 2 ? 'X' : 'x'}/${i >> 1}`, `${i}\n`]),
   ),
+};
+
+/** A long-running driver that puts off what is called delay-…, for the case that has attributes for it. */
+const DRIVER = {
+  'filter.slow.process': `'${process.execPath}' '${join(import.meta.dirname, '../../support/filter-driver.js')}' .git/driver.log smudge delay`,
 };
 
 const LABELS = ['git', 'ours-0', 'ours-2'] as const;
@@ -71,16 +89,18 @@ describe.skipIf(folding === null)('on a file system that folds names', () => {
       if (label === 'ours-2') git(directory, ['config', 'core.ignoreCase', 'false']);
       if (label === 'git') {
         const args = ['checkout', '-q', '--force', '--detach', commit];
-        expect(runGit(directory, args, { config: ONE_WORKER }).status).toBe(0);
+        expect(runGit(directory, args, { config: { ...ONE_WORKER, ...DRIVER } }).status).toBe(0);
       } else {
         const { report } = await runOurs({
           directory,
           target: { kind: 'detach', revision: commit },
           workers: label === 'ours-0' ? 0 : 2,
+          config: DRIVER,
         });
         expect(report.error).toBeUndefined();
         expect(report.engine).toBe('native');
         expect(leftovers(join(directory, '.git'))).toEqual([]);
+        expect(existsSync(join(directory, '.git', 'hooks', 'delay-x'))).toBe(false);
         git(directory, ['config', 'core.ignoreCase', 'true']);
       }
       seen.push({ files: snapshot(directory), view: view(directory) });
