@@ -9,11 +9,19 @@ import {
   parseByteSize,
   parseEngineChoice,
   parseMemoryLimit,
+  parseSparseSetting,
   parseTransportChoice,
   parseWholeNumber,
   parseWorkers,
 } from '../engine/setting-values.ts';
-import type { CheckoutRequest, CloneRequest, ConfigOverride, PlanRequest, RunSettings } from '../engine/settings.ts';
+import type {
+  CheckoutRequest,
+  CloneRequest,
+  ConfigOverride,
+  PlanRequest,
+  RunSettings,
+  SparseSetting,
+} from '../engine/settings.ts';
 
 export const COMMANDS = ['clone', 'checkout', 'plan'] as const;
 export type CommandName = (typeof COMMANDS)[number];
@@ -48,8 +56,8 @@ const MAX_FILES = 2 ** 32 - 1;
 interface OptionSpec {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
-  /** The command that it belongs to; without it all. */
-  readonly command?: CommandName;
+  /** The commands that it belongs to; without it all. */
+  readonly commands?: readonly CommandName[];
 }
 
 const OPTIONS = {
@@ -63,13 +71,15 @@ const OPTIONS = {
   quiet: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
-  ref: { type: 'string', command: 'clone' },
-  depth: { type: 'string', command: 'clone' },
-  sparse: { type: 'string', command: 'clone' },
-  'git-dir': { type: 'string', command: 'checkout' },
-  'work-tree': { type: 'string', command: 'checkout' },
-  files: { type: 'string', command: 'plan' },
-  bytes: { type: 'string', command: 'plan' },
+  ref: { type: 'string', commands: ['clone'] },
+  depth: { type: 'string', commands: ['clone'] },
+  sparse: { type: 'string', commands: ['clone', 'checkout'] },
+  'no-cone': { type: 'boolean', commands: ['clone', 'checkout'] },
+  'no-sparse': { type: 'boolean', commands: ['checkout'] },
+  'git-dir': { type: 'string', commands: ['checkout'] },
+  'work-tree': { type: 'string', commands: ['checkout'] },
+  files: { type: 'string', commands: ['plan'] },
+  bytes: { type: 'string', commands: ['plan'] },
 } as const satisfies Record<string, OptionSpec>;
 
 type OptionName = keyof typeof OPTIONS;
@@ -94,8 +104,9 @@ export function parseCommandLine(argv: readonly string[], surroundings: Surround
   if (command === null) throw usage(`a command is missing: ${COMMANDS.join(', ')}`);
   for (const name of [...words.flags, ...words.values.keys()]) {
     const spec: OptionSpec = OPTIONS[name];
-    if (spec.command !== undefined && spec.command !== command) {
-      throw usage(`--${name} is an option of '${spec.command}', not of '${command}'`, `--${name}`);
+    if (spec.commands !== undefined && !spec.commands.includes(command)) {
+      const owners = spec.commands.map((owner) => `'${owner}'`).join(' and ');
+      throw usage(`--${name} is an option of ${owners}, not of '${command}'`, `--${name}`);
     }
   }
   const output = readOutput(words, surroundings);
@@ -190,12 +201,22 @@ function readClone(words: Words, positionals: readonly string[], surroundings: S
     directory: resolve(surroundings.cwd, notEmpty(directory, 'clone: the directory')),
     ...(ref === undefined ? {} : { ref: notAnOption(ref, '--ref') }),
     ...(depth === undefined ? {} : { depth: parseWholeNumber(depth, '--depth', 1, MAX_DEPTH) }),
-    sparse: (words.values.get('sparse') ?? []).map((pattern) => {
-      if (/[\r\n]/.test(pattern))
-        throw usage('--sparse: one pattern at a time; a line break cannot be in it', '--sparse');
-      return notEmpty(pattern, '--sparse');
-    }),
+    ...readSparse(words),
   };
+}
+
+function readSparse(words: Words): { readonly sparse?: SparseSetting } {
+  const patterns = words.values.get('sparse');
+  const noCone = words.flags.has('no-cone');
+  if (words.flags.has('no-sparse')) {
+    if (patterns !== undefined || noCone) throw usage('--no-sparse goes with no other pattern option', '--no-sparse');
+    return { sparse: { kind: 'off' } };
+  }
+  if (patterns === undefined) {
+    if (noCone) throw usage('--no-cone says how --sparse is read, which is missing', '--no-cone');
+    return {};
+  }
+  return { sparse: parseSparseSetting(patterns, !noCone, '--sparse') };
 }
 
 function readCheckout(words: Words, positionals: readonly string[], { cwd }: Surroundings): CheckoutRequest {
@@ -208,6 +229,7 @@ function readCheckout(words: Words, positionals: readonly string[], { cwd }: Sur
     directory: cwd,
     ...(gitDir === undefined ? {} : { gitDir }),
     ...(workTree === undefined ? {} : { workTree }),
+    ...readSparse(words),
     target:
       revision === undefined
         ? { kind: 'head' }

@@ -25,7 +25,8 @@ Makes a repository in <dir>, fetches and checks out. <url> is whatever git takes
 
   --ref REF          branch, tag, full ref or commit id; without it the remote's HEAD
   --depth N          commits of history; without it all
-  --sparse PATTERN   check out only what matches (may be repeated)
+  --sparse DIR       check out only this directory, and the files above it (may be repeated)
+  --no-cone          take what --sparse gives as patterns, as in a .gitignore
 
 Example:
   parallel-checkout clone https://github.com/git/git.git git --depth 1 --ref v2.47.0 --workers 4`,
@@ -37,6 +38,9 @@ any other commit detaches HEAD; without <commit> it is what HEAD names. Local ch
 
   --git-dir DIR      the repository, as git --git-dir; without it the one that the current folder is in
   --work-tree DIR    where the files go, as git --work-tree
+  --sparse DIR       make the working tree sparse: only this directory, and the files above it (may be repeated)
+  --no-cone          take what --sparse gives as patterns, as in a .gitignore
+  --no-sparse        make a sparse working tree full again; without either it stays as it is
 
 Example:
   parallel-checkout checkout main --report report.json`,

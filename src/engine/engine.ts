@@ -11,6 +11,7 @@ import { foldsCase } from './checkout/collisions.ts';
 import { countFiles } from './checkout/count-files.ts';
 import { hooksNeedGit, indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import { peelToTree } from './checkout/peel.ts';
+import { readSparseRules } from './checkout/sparse-rules.ts';
 import type { PhaseCost } from './cost.ts';
 import { CheckoutError, type ErrorJson } from './errors.ts';
 import { cloneByGit } from './fetch/clone.ts';
@@ -21,10 +22,11 @@ import { childEnvironment } from './gitdir/child-environment.ts';
 import { findGit } from './gitdir/git-executable.ts';
 import { runHook, type HookName } from './gitdir/hooks.ts';
 import { openRepositoryAndConfig, type Repository } from './gitdir/repository.ts';
+import { writeSparseSettings } from './gitdir/sparse-settings.ts';
 import type { HostFacts } from './host-facts.ts';
 import { probeHost } from './host/probe-host.ts';
 import { IndexLock } from './index/index-lock.ts';
-import type { IndexTable } from './index/index-table.ts';
+import { EXTENDED_FLAG, type IndexTable } from './index/index-table.ts';
 import { indexFormat } from './index/index-version.ts';
 import { readWholeIndex } from './index/read-whole-index.ts';
 import { parseSharedRepository } from './index/shared-permissions.ts';
@@ -43,6 +45,7 @@ import { resolveCheckoutRevision, resolveRevision, type RevisionFacts } from './
 import { planUpstream, type UpstreamPlan } from './refs/remote-tracking.ts';
 import { writeUpstream } from './refs/upstream.ts';
 import { REPORT_SCHEMA_VERSION, type Fallback, type Report } from './report/report.ts';
+import { parseSparseSetting } from './setting-values.ts';
 import type {
   CheckoutRequest,
   CloneRequest,
@@ -55,7 +58,13 @@ import type {
 } from './settings.ts';
 
 export { spawnGit } from './fetch/git-process.ts';
-export { parseEngineChoice, parseMemoryLimit, parseTransportChoice, parseWorkers } from './setting-values.ts';
+export {
+  parseEngineChoice,
+  parseMemoryLimit,
+  parseSparseSetting,
+  parseTransportChoice,
+  parseWorkers,
+} from './setting-values.ts';
 
 export type { Report } from './report/report.ts';
 export type * from './settings.ts';
@@ -78,9 +87,12 @@ const NO_PLAN: Plan = { workers: 0, lanes: 1, memoryLimitBytes: 0, reasons: [] }
 interface Totals {
   readonly files: number;
   readonly kept: number;
+  readonly excluded: number;
   readonly removed: number;
   readonly bytesWritten: number;
 }
+
+const NOTHING: Totals = { files: 0, kept: 0, excluded: 0, removed: 0, bytesWritten: 0 };
 
 /**
  * Brings the working tree and index to what the request's target names, from objects at hand, as `git checkout --force`
@@ -112,16 +124,7 @@ export async function clone(request: CloneRequest, ports: EnginePorts): Promise<
   const cloned = await cloneByGit(request, process.cwd(), ports);
   const fetched = cloned.outcome === null ? undefined : { ...cloned.outcome, ms: performance.now() - started };
   if (cloned.target === null) {
-    return report(beginRun(fetched), { files: 0, kept: 0, removed: 0, bytesWritten: 0 }, [], []);
-  }
-  if (request.sparse.length > 0) {
-    const result = await ports.git({
-      // These are patterns; without this git (from 2.37) takes them for directories.
-      args: ['sparse-checkout', 'set', '--no-cone', '--end-of-options', ...request.sparse],
-      cwd: cloned.directory,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
-    if (result.exitCode !== 0) throw gitFailure('sparse-checkout', result.stderr);
+    return report(beginRun(fetched), NOTHING, [], []);
   }
   return await runCheckout(
     { ...request, directory: cloned.directory, target: cloned.target },
@@ -144,7 +147,7 @@ export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Pl
     const counted =
       opened === null
         ? null
-        : countFiles(opened.repository, processEnvironment(), (line) => ports.observer.warning(line));
+        : countFiles(opened.repository, opened.config, processEnvironment(), (line) => ports.observer.warning(line));
     files = counted ?? DEFAULT_PLANNED_FILES;
     if (counted === null) {
       const text = `git finds no repository here: ${files} files are assumed`;
@@ -209,22 +212,25 @@ async function runCheckout(
   const run = beginRun(fetched);
   if (fetched === undefined) run.phases.push({ name: 'start', ms: run.startedMs });
   try {
-    const opened = await openRepositoryAndConfig(
-      {
-        directory: request.directory,
-        gitDir: request.gitDir,
-        workTree: request.workTree,
-        config: request.config,
-      },
-      ports.git,
-      request.signal,
-    );
+    const location = {
+      directory: request.directory,
+      gitDir: request.gitDir,
+      workTree: request.workTree,
+      config: request.config,
+    };
+    // Before the configuration is read, since it changes with this.
+    if (request.sparse !== undefined && request.sparse.kind !== 'off') {
+      const { kind, patterns } = request.sparse;
+      const setting = parseSparseSetting(patterns, kind === 'cone', 'sparse');
+      await writeSparseSettings(location, setting, ports.git, request.signal);
+    }
+    const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
     const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
     const session = { request, ports, run, host, reflogMessage, ...opened };
     return await route(session);
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
-    return report(run, { files: 0, kept: 0, removed: 0, bytesWritten: 0 }, [], [], error);
+    return report(run, NOTHING, [], [], error);
   }
 }
 
@@ -375,6 +381,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
     const { commit, tree } = peelToTree(odb, target.oid);
     const trees = odb;
     const index = readWholeIndex(repository, (oids, oidAt) => readTree(trees, oids, oidAt));
+    const sparse = readSparseRules(repository, config, request.sparse?.kind === 'off', warn);
     if (index !== null) {
       const reasons = indexNeedsGit(index);
       if (reasons.length > 0) throw new NeedsGit(reasons);
@@ -404,6 +411,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       workTree: repository.workTree,
       rootIsEmpty,
       index,
+      sparse,
       lock,
       rules: {
         ntfs: config.getBool('core.protectNTFS') ?? true,
@@ -451,6 +459,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
     // The working tree was updated (1), and no skip-worktree bit changed (0); git heeds no exit status here.
     await hook(session, 'post-index-change', ['1', '0']);
     prepared.head?.commit();
+    if (request.sparse?.kind === 'off') await endSparse(session);
     removeBranchState(repository.gitDir);
     if (target.upstream !== null) {
       await writeUpstream(
@@ -542,6 +551,30 @@ function indexHas(index: IndexTable, path: Uint8Array): boolean {
   return false;
 }
 
+/** Ends the sparse checkout in the configuration, once everything has been written. */
+async function endSparse({ request, repository, config, ports }: Session): Promise<void> {
+  if (config.getBool('core.sparseCheckout') !== true) return;
+  const { gitDir, workTree } = repository;
+  const location = { directory: workTree, gitDir, workTree, config: request.config };
+  await writeSparseSettings(location, { kind: 'off' }, ports.git, request.signal);
+}
+
+/** `git sparse-checkout disable`, where there is something to end: `git checkout` would not write what was left out. */
+async function endSparseByGit({ request, repository, config, ports }: Session): Promise<void> {
+  const index = existsSync(repository.indexPath) ? indexOrNothing(repository) : undefined;
+  const skipping =
+    index === null ||
+    index?.extendedFlags.some((flags) => (flags & EXTENDED_FLAG.skipWorktree) !== 0) === true ||
+    config.getBool('core.sparseCheckout') === true;
+  if (!skipping) return;
+  const result = await ports.git({
+    args: [...repository.gitOptions, 'sparse-checkout', 'disable'],
+    cwd: repository.workTree,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  });
+  if (result.exitCode !== 0) throw gitFailure('sparse-checkout', result.stderr);
+}
+
 /** Hands the checkout to `git checkout`, with the workers that our plan would use. */
 async function checkoutByGit(session: Session, routeReasons: readonly PlanReason[]): Promise<Report> {
   const { request, repository, ports, run } = session;
@@ -556,6 +589,7 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   const fresh = !existsSync(repository.indexPath);
   const before = indexOrNothing(repository);
   const started = performance.now();
+  if (request.sparse?.kind === 'off') await endSparseByGit(session);
   const result = await ports.git({
     args: [
       ...repository.gitOptions,
@@ -577,7 +611,7 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   const after = indexOrNothing(repository);
   if (after !== null && (fresh || before !== null)) return report(run, compareIndexes(before, after), [], []);
   // An index that we cannot read: of a fresh tree all is written, of another one nothing is known.
-  const totals = fresh ? await countTracked(session) : { files: 0, kept: 0, removed: 0, bytesWritten: 0 };
+  const totals = fresh ? await countTracked(session) : NOTHING;
   return report(run, totals, [], []);
 }
 
@@ -615,7 +649,7 @@ function indexOrNothing(repository: Repository): IndexTable | null {
 async function countTracked({ repository, ports }: Session): Promise<Totals> {
   const result = await ports.git({ args: [...repository.gitOptions, 'ls-files', '-z'], cwd: repository.workTree });
   const files = result.stdout.reduce((count, byte) => (byte === 0 ? count + 1 : count), 0);
-  return { files, kept: 0, removed: 0, bytesWritten: 0 };
+  return { ...NOTHING, files };
 }
 
 /** Counts what git wrote: entries whose file is another one than before (inode, time or size). */
@@ -623,6 +657,7 @@ function compareIndexes(before: IndexTable | null, after: IndexTable | null): To
   let files = 0;
   let bytesWritten = 0;
   let kept = 0;
+  let excluded = 0;
   let old = 0;
   const count = after?.count ?? 0;
   const oldCount = before?.count ?? 0;
@@ -635,13 +670,14 @@ function compareIndexes(before: IndexTable | null, after: IndexTable | null): To
     if (known) matched++;
     const same =
       known && [0, 1, 2, 3, 5, 9].every((word) => before.stats[10 * old + word] === after.stats[10 * entry + word]);
-    if (same) kept++;
+    if (((after.extendedFlags[entry] ?? 0) & EXTENDED_FLAG.skipWorktree) !== 0) excluded++;
+    else if (same) kept++;
     else if (after.stats[10 * entry + 2] !== 0) {
       files++;
       bytesWritten += after.stats[10 * entry + 9] ?? 0;
     }
   }
-  return { files, kept, removed: oldCount - matched, bytesWritten };
+  return { files, kept, excluded, removed: oldCount - matched, bytesWritten };
 }
 
 function report(
@@ -670,6 +706,7 @@ function report(
     totals: {
       files: totals.files,
       kept: totals.kept,
+      excluded: totals.excluded,
       removed: totals.removed,
       bytesWritten: totals.bytesWritten,
       wallMs: performance.now() - run.startedMs + (run.fetched?.ms ?? 0),

@@ -5,7 +5,7 @@
  */
 import { displayBytes } from './bytes.ts';
 import { CheckoutError } from './errors.ts';
-import type { EngineChoice, TransportChoice } from './settings.ts';
+import type { EngineChoice, SparseSetting, TransportChoice } from './settings.ts';
 
 /** A worker is a thread of about 10 MB; more than this many is a typing error, not a wish. */
 export const MAX_WORKERS = 1024;
@@ -118,4 +118,20 @@ function shown(text: string): string {
   const characters = Array.from(text.slice(0, 2 * SHOWN_CHARACTERS));
   const cut = characters.length > SHOWN_CHARACTERS || text.length > 2 * SHOWN_CHARACTERS;
   return displayBytes(Buffer.from(characters.slice(0, SHOWN_CHARACTERS).join(''))) + (cut ? '…' : '');
+}
+
+/**
+ * What a sparse checkout takes: in cone mode directories, else patterns as in a .gitignore. git refuses the same, but that
+ * brackets are let through in cone mode, since there are directories called `[id]`. Throws `usage` naming `option`.
+ */
+export function parseSparseSetting(patterns: readonly string[], cone: boolean, option: string): SparseSetting {
+  for (const pattern of patterns) {
+    const refuse = (why: string): CheckoutError => new CheckoutError('usage', `${option}: ${why}`, { option });
+    if (pattern.trim() === '') throw refuse('must not be empty');
+    if (/[\r\n\0]/.test(pattern)) throw refuse('one pattern at a time; a line break cannot be in it');
+    if (cone && /^[/!]|[*?]/.test(pattern)) {
+      throw refuse(`'${shown(pattern)}' is a pattern; cone mode takes directories, without a slash in front`);
+    }
+  }
+  return { kind: cone ? 'cone' : 'no-cone', patterns };
 }

@@ -38,6 +38,15 @@ export type CheckoutTarget =
   /** As `git checkout --force --detach REVISION`. */
   | { readonly kind: 'detach'; readonly revision: string };
 
+/** Which part of the tree is to be on disk, as `git sparse-checkout set` and `disable` have it. */
+export type SparseSetting =
+  /** These directories with all below them, the files of their parents, and those at the top. */
+  | { readonly kind: 'cone'; readonly patterns: readonly string[] }
+  /** What these patterns, written as in a .gitignore, match. */
+  | { readonly kind: 'no-cone'; readonly patterns: readonly string[] }
+  /** All of it, whatever was set before. */
+  | { readonly kind: 'off' };
+
 /** Request: make the working tree be what `target` names, from objects at hand. */
 export interface CheckoutRequest extends RunSettings {
   /** Where to look for the repository; the discovery starts here when `gitDir` is not given. */
@@ -45,6 +54,8 @@ export interface CheckoutRequest extends RunSettings {
   readonly gitDir?: string;
   readonly workTree?: string;
   readonly target: CheckoutTarget;
+  /** Set before the checkout, and stays set. Without it the working tree stays as sparse as its repository says. */
+  readonly sparse?: SparseSetting;
 }
 
 /** Request: make a repository in `directory`, fetch and check out. */
@@ -55,8 +66,8 @@ export interface CloneRequest extends RunSettings {
   readonly ref?: string;
   /** Number of commits of history; without it all. */
   readonly depth?: number;
-  /** Sparse-checkout patterns; empty for a full checkout. */
-  readonly sparse: readonly string[];
+  /** Without it all is checked out. */
+  readonly sparse?: SparseSetting;
 }
 
 /** Request: say what a checkout of this many files would do here. */

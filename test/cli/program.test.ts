@@ -107,26 +107,51 @@ describe('clone and checkout', () => {
 });
 
 describe('clone --sparse', () => {
-  it('takes patterns, leaves the checkout to git and says so', async () => {
-    const run = await program([
-      'clone',
-      'origin',
-      'sparse',
-      '--sparse',
-      '/second.txt',
-      '--sparse',
-      '/d/1*.txt',
-      '--json',
-    ]);
-    expect(run).toMatchObject({ status: 0 });
-    expect(JSON.parse(run.out)).toMatchObject({
-      engine: 'git',
-      fallbacks: [{ stage: 'checkout', reason: 'sparse checkout is on' }],
-    });
+  it('takes patterns; a later checkout stays sparse, takes directories, and is full again', async () => {
+    const native = { engine: 'native', fallbacks: [] };
+    const clone = ['clone', 'origin', 'sparse', '--sparse', '/second.txt', '--no-cone', '--sparse', '/d/1*.txt'];
+    const cloned = await program([...clone, '--json']);
+    expect(cloned).toMatchObject({ status: 0 });
+    expect(JSON.parse(cloned.out)).toMatchObject(native);
     const sparse = join(root, 'sparse');
-    expect(readdirSync(sparse).sort()).toEqual(['.git', 'd', 'second.txt']);
+    const seen = (): string[] => readdirSync(sparse).sort();
+    const clean = (): void => expect(git(sparse, 'status', '--porcelain')).toBe('');
+    expect(seen()).toEqual(['.git', 'd', 'second.txt']);
     expect(readdirSync(join(sparse, 'd')).every((name) => /^1.*\.txt$/.test(name))).toBe(true);
-    expect(git(sparse, 'status', '--porcelain')).toBe('');
+    clean();
+    expect(git(sparse, 'sparse-checkout', 'list')).toBe('/second.txt\n/d/1*.txt');
+
+    const here = async (...options: string[]): Promise<Report> => {
+      const run = await program(['checkout', ...options, '--json'], sparse);
+      expect(run, run.err).toMatchObject({ status: 0 });
+      return JSON.parse(run.out) as Report;
+    };
+    const again = await here();
+    expect(again).toMatchObject({ ...native, totals: { files: 0 } });
+    expect(again.totals.excluded).toBeGreaterThan(0);
+
+    expect(await here('--sparse', 'none')).toMatchObject(native);
+    expect(git(sparse, 'sparse-checkout', 'list')).toBe('none');
+    expect(seen()).not.toContain('d');
+    clean();
+
+    expect(await here('--no-sparse')).toMatchObject({ ...native, totals: { excluded: 0 } });
+    expect(git(sparse, 'ls-files', '-t')).not.toContain('S ');
+    expect(readdirSync(join(sparse, 'd'))).toEqual(readdirSync(join(root, 'origin', 'd')));
+    expect(git(sparse, 'config', 'core.sparseCheckout')).toBe('false');
+    clean();
+  });
+
+  it('is set up and ended with git as the engine, too', async () => {
+    const options = ['--engine', 'git', '--json'];
+    const cloned = await program(['clone', 'origin', 'by-git', '--sparse', 'none', ...options]);
+    expect(cloned).toMatchObject({ status: 0 });
+    expect((JSON.parse(cloned.out) as Report).totals.excluded).toBeGreaterThan(0);
+    const directory = join(root, 'by-git');
+    expect(readdirSync(directory)).not.toContain('d');
+    expect(await program(['checkout', '--no-sparse', ...options], directory)).toMatchObject({ status: 0 });
+    expect(readdirSync(join(directory, 'd'))).toEqual(readdirSync(join(root, 'origin', 'd')));
+    expect(git(directory, 'status', '--porcelain')).toBe('');
   });
 });
 

@@ -193,7 +193,6 @@ describe('cloneByGit', () => {
   const requestOf = (over: Partial<CloneRequest>): CloneRequest => ({
     url: `${server.origin}/${name}`,
     directory: scratch.path('clone'),
-    sparse: [],
     config: [],
     workers: 'auto',
     memoryLimitBytes: 'auto',

@@ -55,7 +55,7 @@ it('has the index that git makes of them', () => {
     };
     const walked = buildManifest(odb, oidFromHex(tree), { rules, conversions: quiet, maxPathBytes: 4000 });
     if (walked.isOdd) odd++;
-    const { tables, directories } = walked.isOdd ? settleOddTrees(walked, lookup) : walked;
+    const { tables, directories } = walked.isOdd ? settleOddTrees(walked, lookup, null) : walked;
     const path = (entry: number): string =>
       Buffer.from(tables.pathBytes.subarray(tables.pathOffsets[entry], tables.pathOffsets[entry + 1])).toString();
     return Array.from({ length: tables.count }, (_, i) => {

@@ -264,7 +264,6 @@ describe('other people’s bytes', () => {
       {
         url,
         directory,
-        sparse: [],
         workers: 0,
         memoryLimitBytes: 'auto',
         engine: 'native',

@@ -49,7 +49,7 @@ export function compilePattern(written: Bytes, fold: boolean): Pattern | null {
     const literal = foldAll(pattern.subarray(1), fold);
     return { kind: literal.length === 0 ? EVERY : SUFFIX, literal, glob: null, fold, lastByte: lastOf(literal) };
   }
-  const glob = compileGlob(pattern, hasSlash, fold);
+  const glob = compileGlob(pattern, hasSlash, fold, wildcard);
   if (glob === null) return null;
   const last = glob.ops[glob.ops.length - 1]!;
   return { kind: hasSlash ? PATH_GLOB : NAME_GLOB, literal: EMPTY, glob, fold, lastByte: last < 256 ? last : -1 };

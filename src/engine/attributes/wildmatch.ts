@@ -45,9 +45,12 @@ export function foldByte(byte: number): number {
  * without it a pattern is meant for a name that has no slash. `fold` is core.ignoreCase, with git's oddities: an escaped
  * or bracketed upper-case letter matches nothing, while a range such as [A-Z] matches both cases.
  *
+ * `literal` bytes at the beginning have no wildcard. git compares them on their own, so that a `**` right behind them stands
+ * at the beginning of what is left and counts as a whole component: `a**` with `pathMode` matches a/b.
+ *
  * Returns null for a pattern that can match nothing: an unfinished or unknown bracket expression, a backslash at the end.
  */
-export function compileGlob(pattern: Bytes, pathMode: boolean, fold: boolean): Glob | null {
+export function compileGlob(pattern: Bytes, pathMode: boolean, fold: boolean, literal = 0): Glob | null {
   const ops: number[] = [];
   const classes: Uint8Array[] = [];
   const end = pattern.length;
@@ -67,7 +70,7 @@ export function compileGlob(pattern: Bytes, pathMode: boolean, fold: boolean): G
       while (pattern[at] === ASTERISK) at++;
       const wholeComponent =
         at - first > 1 &&
-        (first === 0 || pattern[first - 1] === SLASH) &&
+        (first === 0 || first === literal || pattern[first - 1] === SLASH) &&
         (at === end || pattern[at] === SLASH || (pattern[at] === BACKSLASH && pattern[at + 1] === SLASH));
       if (!pathMode || !wholeComponent) {
         ops.push(STAR);

@@ -22,6 +22,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Progress } from '../settings.ts';
 import { createGitlinkDirectory, createLink, linkHasTarget } from '../worktree/create-link.ts';
 import { LeadingDirectories } from '../worktree/leading-directories.ts';
+import { PathPresence } from '../worktree/path-presence.ts';
 import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
 import { FilterDrivers } from '../driver/drivers.ts';
 import { Budget } from './budget.ts';
@@ -47,6 +48,7 @@ import type { Job, Pass } from './messages.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
 import { repairTrees } from './repair-trees.ts';
+import type { SparseRules } from './sparse-rules.ts';
 import { writeBatch } from './worker-loop.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 import { orderWrites } from './write-order.ts';
@@ -60,6 +62,8 @@ export interface TreeCheckout {
   readonly rootIsEmpty: boolean;
   /** The current index, null without one. */
   readonly index: IndexTable | null;
+  /** null where core.sparseCheckout is off. */
+  readonly sparse: SparseRules | null;
   /** Held by the caller; committed here on success. */
   readonly lock: IndexLock;
   readonly rules: PathRules;
@@ -100,6 +104,8 @@ export interface TreeOutcome {
   readonly workers: readonly WorkerCost[];
   readonly files: number;
   readonly kept: number;
+  /** Entries outside of the sparse checkout. */
+  readonly excluded: number;
   readonly removed: number;
   readonly bytesWritten: number;
   /** Entries that could not be written, in index order. */
@@ -167,19 +173,23 @@ interface Prepared {
 /** Makes the manifest and the plan; starts workers as soon as it is clear that there is work for them. */
 function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const paths = new WorktreePaths(request.workTree);
+  const presence = new PathPresence(paths);
   const { rootIsEmpty } = request;
+  const matcher = request.sparse?.matcher ?? null;
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
   const walked = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
     ...(request.maxTreeDepth === undefined ? {} : { maxDepth: request.maxTreeDepth }),
     maxPathBytes: maxPathBytes(process.platform) - paths.rootBytes,
     conversions: request.conversions,
+    ...(matcher === null ? {} : { sparse: matcher }),
+    ...(rootIsEmpty ? {} : { hasDirectory: (path, start, end) => presence.hasDirectory(path, start, end) }),
     // With nothing on disk every entry will be written, so threads can start while trees are read.
     ...(rootIsEmpty && many > 0
       ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
       : {}),
   });
-  const manifest = walked.isOdd ? settleOddTrees(walked, request.conversions) : walked;
+  const manifest = walked.isOdd ? settleOddTrees(walked, request.conversions, matcher) : walked;
   repairTrees(manifest, request.odb);
   const reasons = [...manifest.needsGit];
   for (const conversion of request.conversionList()) {
@@ -191,7 +201,8 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const comparison =
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
-      : compareWithIndex(manifest.tables, request.index, paths, request.statComparison);
+      : compareWithIndex(manifest.tables, request.index, paths, request.statComparison, request.sparse);
+  if (comparison.needsGit.length > 0) throw new NeedsGit(comparison.needsGit);
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
   refuseEntries(manifest.tables, request.conversionList());
@@ -385,6 +396,7 @@ async function write(
       workers,
       files: counts.written,
       kept: counts.kept,
+      excluded: counts.excluded,
       removed: removed.count,
       bytesWritten: workers.reduce((sum, cost) => sum + cost.bytesWritten, 0),
       problems,
@@ -633,9 +645,10 @@ function fail(tables: Tables, failures: Map<number, CheckoutError>, entry: numbe
 }
 
 /** Counts the final states. Stat data of failed entries are cleared, so that git looks at them. */
-function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: number } {
+function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: number; excluded: number } {
   let written = 0;
   let kept = 0;
+  let excluded = 0;
   for (let entry = 0; entry < tables.count; entry++) {
     switch (tables.states[entry]) {
       case State.WRITTEN:
@@ -645,6 +658,9 @@ function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: n
       case State.KEPT:
         kept++;
         break;
+      case State.SKIPPED:
+        excluded++;
+        break;
       case State.FAILED:
         tables.stats.fill(0, entry * STAT_WORDS, (entry + 1) * STAT_WORDS);
         break;
@@ -652,7 +668,7 @@ function settle(tables: Tables, ignoreStat: boolean): { written: number; kept: n
         throw bug(`entry ${entry} ended without a state`);
     }
   }
-  return { written, kept };
+  return { written, kept, excluded };
 }
 
 /** The cache tree, as far as the ids of trees can be vouched for. */

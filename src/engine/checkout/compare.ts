@@ -10,6 +10,8 @@ import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
 import { oidEquals } from '../oid.ts';
 import type { WorktreePaths } from '../worktree/paths.ts';
 import { carryMarks, isMarked, isSkipped, keepUnseen, refuseLocalChanges } from './marked-entries.ts';
+import type { SparseRules } from './sparse-rules.ts';
+import { bringIn, isInside, leaveOut, leaveOutAsBefore, withoutPresent } from './sparse-update.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 
 export interface Comparison {
@@ -19,6 +21,8 @@ export interface Comparison {
   readonly kept: number;
   /** Entries for workers: PENDING and VERIFY. */
   readonly toWrite: number;
+  /** Reasons for which only git can do this update. */
+  readonly needsGit: readonly string[];
 }
 
 /**
@@ -28,10 +32,16 @@ export interface Comparison {
 export function compareWithNothing(tables: Tables, symlinks: boolean): Comparison {
   let toWrite = 0;
   for (let i = 0; i < tables.count; i++) {
-    tables.states[i] = initialState(tables, i, symlinks);
+    startEntry(tables, i, symlinks);
     if (tables.states[i] === State.PENDING) toWrite++;
   }
-  return { removals: new Uint32Array(0), kept: 0, toWrite };
+  return { removals: new Uint32Array(0), kept: 0, toWrite, needsGit: [] };
+}
+
+/** Sets the state of an entry that the index does not have. The manifest has marked those outside of a sparse checkout. */
+function startEntry(tables: Tables, entry: number, symlinks: boolean): void {
+  if (tables.states[entry] === State.SKIPPED) leaveOut(tables, entry);
+  else tables.states[entry] = initialState(tables, entry, symlinks);
 }
 
 function initialState(tables: Tables, entry: number, symlinks: boolean): number {
@@ -39,14 +49,21 @@ function initialState(tables: Tables, entry: number, symlinks: boolean): number 
   return (mode === MODE_SYMLINK && symlinks) || mode === MODE_GITLINK ? State.LATER : State.PENDING;
 }
 
-/** Sets the state of each entry, and for those that stay their stat data, from the old index and the files on disk. */
+/**
+ * Sets the state of each entry, and for those that stay their stat data, from the old index and the files on disk.
+ * @param sparse null where core.sparseCheckout is off; skip-worktree is a mark like others then
+ */
 export function compareWithIndex(
   tables: Tables,
-  index: IndexTable,
+  oldIndex: IndexTable,
   paths: WorktreePaths,
   statComparison: StatComparison,
+  sparse: SparseRules | null,
 ): Comparison {
+  const index = sparse === null || sparse.expectOutside ? oldIndex : withoutPresent(oldIndex, paths);
+  const matcher = sparse?.matcher ?? null;
   const removals: number[] = [];
+  const needsGit = new Set<string>();
   let kept = 0;
   let toWrite = 0;
   let old = 0;
@@ -54,39 +71,49 @@ export function compareWithIndex(
   while (entry < tables.count || old < index.count) {
     const order = entry >= tables.count ? 1 : old >= index.count ? -1 : comparePaths(tables, entry, index, old);
     if (order > 0) {
-      // Unmerged paths have several entries; one removal is enough.
+      const leftOut = matcher !== null && isMarked(index, old) && !isInside(matcher, index, old);
+      // Unmerged paths have several entries; one removal is enough. What is left out before and after is not ours.
       const previous = removals[removals.length - 1];
-      if (previous === undefined || !samePath(index, previous, old)) removals.push(old);
-      if (isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
+      const again = previous !== undefined && samePath(index, previous, old);
+      if (!again && !(leftOut && isSkipped(index, old))) removals.push(old);
+      if (!leftOut && isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
       old++;
       continue;
     }
     if (order < 0) {
-      tables.states[entry] = initialState(tables, entry, statComparison.symlinks);
+      startEntry(tables, entry, statComparison.symlinks);
       if (tables.states[entry] === State.PENDING) toWrite++;
       entry++;
       continue;
     }
     const same = sameInIndex(tables, entry, index, old);
-    let look = same;
-    if (isMarked(index, old)) {
-      if (!same) refuseLocalChanges(index, old, paths, statComparison);
-      look = carryMarks(tables, entry, index, old, same);
+    if (tables.states[entry] === State.SKIPPED) {
+      if (isUnmerged(index, old)) needsGit.add('an unmerged path lies outside of the sparse checkout');
+      if (!isSkipped(index, old)) removals.push(old);
+      leaveOut(tables, entry);
+      if (same) leaveOutAsBefore(tables, entry, index, old);
+    } else {
+      let look = same;
+      if (isMarked(index, old)) {
+        if (!same) refuseLocalChanges(index, old, paths, statComparison);
+        look = carryMarks(tables, entry, index, old, same);
+        if (matcher !== null) bringIn(tables, entry);
+      }
+      const state = look
+        ? stateOnDisk(tables, entry, index, old, paths, statComparison)
+        : same && isSkipped(index, old) && matcher === null
+          ? keepUnseen(tables, entry, index, old, paths, statComparison)
+          : initialState(tables, entry, statComparison.symlinks);
+      tables.states[entry] = state;
+      if (state === State.KEPT) kept++;
+      else if (state !== State.LATER) toWrite++;
     }
-    const state = look
-      ? stateOnDisk(tables, entry, index, old, paths, statComparison)
-      : same && isSkipped(index, old)
-        ? keepUnseen(tables, entry, index, old, paths, statComparison)
-        : initialState(tables, entry, statComparison.symlinks);
-    tables.states[entry] = state;
-    if (state === State.KEPT) kept++;
-    else if (state !== State.LATER) toWrite++;
     entry++;
     old++;
     // Further stages of an unmerged path.
     while (old < index.count && comparePaths(tables, entry - 1, index, old) === 0) old++;
   }
-  return { removals: Uint32Array.from(removals), kept, toWrite };
+  return { removals: Uint32Array.from(removals), kept, toWrite, needsGit: [...needsGit] };
 }
 
 /** Byte order of an entry's path and a path of the index. */
@@ -112,11 +139,15 @@ function samePath(index: IndexTable, a: number, b: number): boolean {
   return true;
 }
 
+function isUnmerged(index: IndexTable, old: number): boolean {
+  return ((index.flags[old] ?? 0) & FLAG.stage) !== 0;
+}
+
 /** Whether the index has the entry merged, with the same id and mode. */
 function sameInIndex(tables: Tables, entry: number, index: IndexTable, old: number): boolean {
   const { oidBytes } = tables.format;
   return (
-    ((index.flags[old] ?? 0) & FLAG.stage) === 0 &&
+    !isUnmerged(index, old) &&
     index.modes[old] === tables.modes[entry] &&
     oidEquals(tables.oids, entry * oidBytes, index.oids, old * oidBytes, oidBytes)
   );

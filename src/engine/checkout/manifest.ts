@@ -12,7 +12,16 @@ import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE, TreeCursor } from '../object/tre
 import type { ObjectDatabase } from '../odb/object-database.ts';
 import { oidEquals, oidToHex, type ObjectFormat } from '../oid.ts';
 import { TREE, typeName } from '../pack/entry.ts';
-import { allocateTables, growEntries, growPaths, MAX_ENTRIES, MAX_PATH_TABLE_BYTES, type Tables } from './tables.ts';
+import { ALL, NONE, type SparseMatcher, type Verdict } from '../sparse/matcher.ts';
+import {
+  allocateTables,
+  growEntries,
+  growPaths,
+  MAX_ENTRIES,
+  MAX_PATH_TABLE_BYTES,
+  State,
+  type Tables,
+} from './tables.ts';
 
 /** core.maxTreeDepth's default in git 2.44 and later. */
 export const MAX_TREE_DEPTH = 2048;
@@ -64,6 +73,8 @@ interface Frame {
   previousStart: number;
   previousEnd: number;
   previousIsTree: boolean;
+  /** Of the sparse checkout on this directory. */
+  verdict: Verdict;
   /** Files that a later directory could have the name of: start and end of each name. */
   candidates: number[];
 }
@@ -73,7 +84,11 @@ const SLASH = 0x2f;
 export interface ManifestOptions {
   readonly rules: PathRules;
   readonly conversions: ConversionLookup;
-  /** Called as soon as this many regular files are known, once. */
+  /** What is outside of it becomes SKIPPED; without it everything is inside. */
+  readonly sparse?: SparseMatcher;
+  /** Whether there is a directory at path[start, end); asked for submodules. Without it there are none. */
+  readonly hasDirectory?: (path: Bytes, start: number, end: number) => boolean;
+  /** Called as soon as this many regular files that are inside are known, once. */
   readonly many?: { readonly files: number; readonly notify: () => void };
   /** Bounds against trees that name others again and again; tests set lower ones. */
   readonly maxDepth?: number;
@@ -121,7 +136,7 @@ class ManifestBuilder {
   build(rootOid: Bytes): Manifest {
     const { conversions } = this.#options;
     const maxDepth = this.#options.maxDepth ?? MAX_TREE_DEPTH;
-    this.#enter(rootOid, 0, -1, 0);
+    this.#enter(rootOid, 0, -1, 0, this.#options.sparse?.root ?? ALL);
     while (this.#frames.length > 0) {
       const frame = this.#frames[this.#frames.length - 1];
       if (frame === undefined) break;
@@ -132,7 +147,7 @@ class ManifestBuilder {
       }
       if (found === 0) {
         this.#leave(frame);
-        conversions.leaveDirectory();
+        if (frame.verdict !== NONE) conversions.leaveDirectory();
         continue;
       }
       this.#checkName(frame);
@@ -147,7 +162,7 @@ class ManifestBuilder {
         }
         const length = frame.prefixLength + (cursor.nameEnd - cursor.nameStart);
         this.#extendPrefix(frame);
-        this.#enter(cursor.bytes, cursor.oidAt, frame.directory, length + 1);
+        this.#enter(cursor.bytes, cursor.oidAt, frame.directory, length + 1, this.#verdict(frame, length));
       } else {
         this.#addEntry(frame);
       }
@@ -160,7 +175,13 @@ class ManifestBuilder {
     };
   }
 
-  #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number): void {
+  /** Verdict on the directory of `length` bytes of path that is found in `frame`. */
+  #verdict({ verdict, prefixLength }: Frame, length: number): Verdict {
+    if (verdict === ALL || verdict === NONE) return verdict;
+    return this.#options.sparse?.directory(this.#prefix, prefixLength, length, verdict) ?? ALL;
+  }
+
+  #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number, verdict: Verdict): void {
     let bytes: Bytes;
     try {
       bytes = this.#odb.read(oid, oidAt);
@@ -204,9 +225,13 @@ class ManifestBuilder {
       previousStart: 0,
       previousEnd: 0,
       previousIsTree: false,
+      verdict,
       candidates: [],
     });
-    this.#options.conversions.enterDirectory(cursor, this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
+    // Attributes matter to files that are written only.
+    if (verdict !== NONE) {
+      this.#options.conversions.enterDirectory(cursor, this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
+    }
     cursor.rewind();
   }
 
@@ -230,9 +255,6 @@ class ManifestBuilder {
     const pathStart = tables.pathOffsets[entry] ?? 0;
     const nameLength = cursor.nameEnd - cursor.nameStart;
     const pathEnd = pathStart + prefixLength + nameLength;
-    if (pathEnd - pathStart > this.#options.maxPathBytes) {
-      this.#needsGit.add('a path is too long to be opened by its absolute name');
-    }
     if (pathEnd > MAX_PATH_TABLE_BYTES) throw this.#invalidTree('', 'has more than 4 GiB of paths');
     if (pathEnd > tables.pathBytes.length) growPaths(tables, pathStart, prefixLength + nameLength);
     const { pathBytes } = tables;
@@ -252,16 +274,31 @@ class ManifestBuilder {
     for (let i = 0, at = entry * oidBytes; i < oidBytes; i++) tables.oids[at + i] = bytes[cursor.oidAt + i] ?? 0;
     tables.modes[entry] = cursor.mode;
     tables.directories[entry] = frame.directory;
-    if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK) {
-      tables.conversions[entry] = this.#options.conversions.lookUp(pathBytes, pathStart, pathEnd);
-    }
     tables.count = entry + 1;
+    if (!this.#isInside(frame, pathStart, pathEnd)) {
+      tables.states[entry] = State.SKIPPED;
+      return;
+    }
+    if (pathEnd - pathStart > this.#options.maxPathBytes) {
+      this.#needsGit.add('a path is too long to be opened by its absolute name');
+    }
+    if (cursor.mode === MODE_GITLINK || cursor.mode === MODE_SYMLINK) return;
+    tables.conversions[entry] = this.#options.conversions.lookUp(pathBytes, pathStart, pathEnd);
+    this.#files++;
     const { many } = this.#options;
-    if (cursor.mode !== MODE_GITLINK && cursor.mode !== MODE_SYMLINK) this.#files++;
     if (!this.#notified && many !== undefined && this.#files >= many.files) {
       this.#notified = true;
       many.notify();
     }
+  }
+
+  #isInside({ verdict, cursor, prefixLength }: Frame, start: number, end: number): boolean {
+    if (verdict === ALL) return true;
+    if (verdict === NONE) return false;
+    const { sparse, hasDirectory } = this.#options;
+    const { pathBytes } = this.#tables;
+    const isDirectory = cursor.mode === MODE_GITLINK && (hasDirectory?.(pathBytes, start, end) ?? false);
+    return sparse?.includes(pathBytes, start, start + prefixLength, end, isDirectory, verdict) ?? true;
   }
 
   #checkName(frame: Frame): void {

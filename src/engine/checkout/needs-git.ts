@@ -2,7 +2,7 @@
  * What a repository may have that our engine does not do itself yet. Looked for before anything is touched; docs/shortcomings.md lists
  * the same for users.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
@@ -19,7 +19,6 @@ export function repositoryNeedsGit(repository: Repository, config: Config, envir
     if (condition === true) reasons.push(reason);
   };
   when(repository.refFormat !== 'files', `refs are kept in a ${repository.refFormat}`);
-  when(config.getBool('core.sparseCheckout') === true && existsSync(repository.sparsePath), 'sparse checkout is on');
   when(config.getBool('submodule.recurse'), 'submodule.recurse is set');
   const attributeTree = config.get('attr.tree') ?? environment['GIT_ATTR_SOURCE'];
   when(attributeTree !== undefined && attributeTree !== '', 'attributes are taken from another tree');

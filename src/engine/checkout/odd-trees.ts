@@ -6,8 +6,10 @@
  */
 import { bufferOver, type Bytes } from '../bytes.ts';
 import { MODE_GITLINK, MODE_SYMLINK, TreeCursor } from '../object/tree.ts';
+import type { SparseMatcher } from '../sparse/matcher.ts';
 import { growDirectories, newDirectories, type ConversionLookup, type Manifest } from './manifest.ts';
-import { allocateTables, type Tables } from './tables.ts';
+import { isInside } from './sparse-update.ts';
+import { allocateTables, State, type Tables } from './tables.ts';
 
 const SLASH = 0x2f;
 const ATTRIBUTES = Buffer.from('.gitattributes');
@@ -18,8 +20,13 @@ type Paths = Pick<Tables, 'pathBytes' | 'pathOffsets'>;
  * The manifest with the entries that are left, in index order, with directories made from their paths and conversions looked up
  * anew: which .gitattributes count is known only now.
  * @param manifest with the entries in the order of the walk; is no longer to be used
+ * @param sparse which of the entries that are left are written; null for all
  */
-export function settleOddTrees(manifest: Manifest, conversions: ConversionLookup): Manifest {
+export function settleOddTrees(
+  manifest: Manifest,
+  conversions: ConversionLookup,
+  sparse: SparseMatcher | null,
+): Manifest {
   const walked = manifest.tables;
   const order = lastingEntries(walked, walked.count);
   order.sort((a, b) => comparePaths(walked, a, b, SLASH) || a - b);
@@ -42,6 +49,10 @@ export function settleOddTrees(manifest: Manifest, conversions: ConversionLookup
     entry: (entry, directory) => {
       tables.directories[entry] = directory;
       const mode = tables.modes[entry];
+      if (sparse !== null && !isInside(sparse, tables, entry)) {
+        tables.states[entry] = State.SKIPPED;
+        return;
+      }
       if (mode === MODE_GITLINK || mode === MODE_SYMLINK) return;
       const { pathBytes, pathOffsets } = tables;
       tables.conversions[entry] = conversions.lookUp(pathBytes, pathOffsets[entry] ?? 0, pathOffsets[entry + 1] ?? 0);

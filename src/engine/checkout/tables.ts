@@ -25,6 +25,9 @@ export const State = {
   FILTER: 7,
   /** The same, and the file on disk is to be compared as with VERIFY. */
   FILTER_VERIFY: 8,
+  // Final again.
+  /** Outside of the sparse checkout: in the index only, with the skip-worktree bit. */
+  SKIPPED: 9,
 } as const;
 
 /** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */

@@ -28,9 +28,25 @@ export function reportToMarkdown(report: Report): string {
     const { code, message } = report.error;
     lines.push(`**Failed** (${codeSpan(code)}): ${markdownText(message, ERROR_CHARACTERS)}`, '');
   }
+  // Few checkouts are sparse, and the table is wide enough.
+  const sparse = totals.excluded > 0;
   lines.push(
     ...table(
-      ['Files', 'Written', 'Time', 'CPU user', 'CPU system', 'Peak memory', 'Engine', 'Workers', 'Kept', 'Removed'],
+      [
+        ...[
+          'Files',
+          'Written',
+          'Time',
+          'CPU user',
+          'CPU system',
+          'Peak memory',
+          'Engine',
+          'Workers',
+          'Kept',
+          'Removed',
+        ],
+        ...(sparse ? ['Not in sparse checkout'] : []),
+      ],
       [
         [
           formatCount(totals.files),
@@ -43,6 +59,7 @@ export function reportToMarkdown(report: Report): string {
           formatCount(workersUsed(report)),
           formatCount(totals.kept),
           formatCount(totals.removed),
+          ...(sparse ? [formatCount(totals.excluded)] : []),
         ],
       ],
     ),

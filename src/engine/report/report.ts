@@ -28,6 +28,8 @@ export interface Report {
     readonly files: number;
     /** Entries that already were as they should be. */
     readonly kept: number;
+    /** Entries outside of the sparse checkout: in the index, and no file. */
+    readonly excluded: number;
     readonly removed: number;
     readonly bytesWritten: number;
     readonly wallMs: number;

@@ -84,6 +84,7 @@ function totalLines(report: Report): string[] {
   const rows = [
     ['written', `${plural(totals.files, 'file')}, ${formatBytes(totals.bytesWritten)}`],
     ['already right', plural(totals.kept, 'file')],
+    ...(totals.excluded > 0 ? [['not in sparse checkout', plural(totals.excluded, 'file')]] : []),
     ['removed', plural(totals.removed, 'file')],
     ['time', formatMs(totals.wallMs)],
     ['CPU', `${formatMs(totals.cpuUserMs)} user, ${formatMs(totals.cpuSystemMs)} system`],

@@ -156,7 +156,6 @@ describe.skipIf(folding === null)('on a file system that folds names', () => {
         url: repository.directory,
         directory: join(top, 'ours'),
         ref: 'clone-me',
-        sparse: [],
         workers: 2,
         memoryLimitBytes: 'auto',
         engine: 'native',

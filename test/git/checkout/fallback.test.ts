@@ -82,20 +82,6 @@ describe('repositories', () => {
     });
   });
 
-  it('sparse checkout, cone and patterns', async () => {
-    const { commit } = repository.commit(plain);
-    await handedOver({ commit }, /sparse/, {
-      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', 'd']),
-    });
-    await handedOver({ commit }, /sparse/, {
-      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', '--no-cone', '/*', '!/d/']),
-    });
-    await handedOver({ commit }, /sparse/, {
-      from: commit,
-      prepare: (directory) => void git(directory, ['sparse-checkout', 'set', '--cone', '--sparse-index', 'f']),
-    });
-  });
-
   it('reftable, where this git knows it', async ({ skip }) => {
     const [major, minor] = gitVersion();
     if (major < 2 || (major === 2 && minor < 45)) skip('this git has no reftable');

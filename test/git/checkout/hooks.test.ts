@@ -176,7 +176,6 @@ describe('hooks', () => {
       {
         url: repository.directory,
         directory: join(folder, 'cloned'),
-        sparse: [],
         workers: 2,
         memoryLimitBytes: 'auto',
         engine: 'native',

@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** Files that give reasons, and how many there are at least: a search that finds none would prove nothing. */
 const SOURCES = {
   'checkout/needs-git.ts': 5,
+  'checkout/compare.ts': 1,
   'checkout/manifest.ts': 1,
   'filter/conversion.ts': 3,
   'checkout/filter-pass.ts': 1,

@@ -81,10 +81,8 @@ function compare(
 } {
   const entries = change(sameAs(index)).sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
   const tables = tablesOf(entries);
-  const result = compareWithIndex(tables, index, new WorktreePaths(repository.directory), {
-    ...comparison,
-    ...options,
-  });
+  const paths = new WorktreePaths(repository.directory);
+  const result = compareWithIndex(tables, index, paths, { ...comparison, ...options }, null);
   return {
     states: Object.fromEntries(entries.map(({ path }, i) => [path, NAMES[tables.states[i]!]])),
     removals: [...result.removals].map((i) => sameAs(index)[i]!.path),
@@ -302,10 +300,15 @@ it('without an index everything is to be written', () => {
     { path: 'c', mode: MODE_SYMLINK },
     { path: 'd', mode: MODE_GITLINK },
   ]);
-  tables.states.fill(9);
-  expect(compareWithNothing(tables, true)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 2 });
+  tables.states.fill(99);
+  expect(compareWithNothing(tables, true)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 2, needsGit: [] });
   expect([...tables.states]).toEqual([State.PENDING, State.PENDING, State.LATER, State.LATER]);
   // Links as files.
-  expect(compareWithNothing(tables, false)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 3 });
+  expect(compareWithNothing(tables, false)).toEqual({
+    removals: new Uint32Array(0),
+    kept: 0,
+    toWrite: 3,
+    needsGit: [],
+  });
   expect([...tables.states]).toEqual([State.PENDING, State.PENDING, State.PENDING, State.LATER]);
 });

@@ -103,6 +103,7 @@ describe('clone', () => {
         '--sparse',
         '/a/',
         '--sparse=-b',
+        '--no-cone',
         '-c',
         'http.proxy=',
       ),
@@ -115,7 +116,7 @@ describe('clone', () => {
         directory: resolve(cwd, 'dir'),
         ref: 'main',
         depth: 1,
-        sparse: ['/a/', '-b'],
+        sparse: { kind: 'no-cone', patterns: ['/a/', '-b'] },
       },
       json: false,
       quiet: false,
@@ -135,6 +136,14 @@ describe('clone', () => {
       "--depth: expected a whole number from 1 to 2147483647, not '2147483648'",
     ],
     [['clone', 'u', 'd', '--sparse', ''], '--sparse: must not be empty'],
+    [
+      ['clone', 'u', 'd', '--sparse', '/d/*'],
+      "--sparse: '/d/*' is a pattern; cone mode takes directories, without a slash in front",
+    ],
+    [['clone', 'u', 'd', '--no-cone'], '--no-cone says how --sparse is read, which is missing'],
+    [['clone', 'u', 'd', '--no-sparse'], "--no-sparse is an option of 'checkout', not of 'clone'"],
+    [['checkout', '--no-sparse', '--sparse', 'd'], '--no-sparse goes with no other pattern option'],
+    [['plan', '--sparse', 'd'], "--sparse is an option of 'clone' and 'checkout', not of 'plan'"],
     [['clone', 'u', 'd', '--sparse', 'a\nb'], '--sparse: one pattern at a time; a line break cannot be in it'],
   ])('%j is refused: %s', (argv, message) => {
     expect(refusal(...argv).message).toBe(message);

@@ -41,6 +41,7 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     totals: {
       files: 86_691,
       kept: 12,
+      excluded: 0,
       removed: 3,
       bytesWritten: 1_400_000_000,
       wallMs: 3150,
