@@ -9,6 +9,7 @@ import {
   type Content,
   type Dirt,
   type Entry,
+  type OddEntry,
   type Slot,
   type Step,
   type Storage,
@@ -21,7 +22,7 @@ function seldom<T, U>(usual: fc.Arbitrary<T>, odds: number, other: fc.Arbitrary<
 
 // '-', '.', '0' sort before and after '/', which is where directories stand in the index.
 const plainName = fc.constantFrom('a', 'b', 'c', 'a.b', 'a-b', 'a0', 'ab', 'x.txt', 'd');
-const oddName = fc.constantFrom(
+const strangeName = fc.constantFrom(
   'B',
   'a b',
   '\xc3\xa9',
@@ -50,7 +51,7 @@ const oddName = fc.constantFrom(
 );
 /** Names that git refuses, or that the file system does. */
 const badName = fc.constantFrom('n'.repeat(256), '.GIT', 'git~1', '.git.', '.git ', 'a\\.git');
-const name = seldom(seldom(plainName, 14, oddName), 400, badName);
+const name = seldom(seldom(plainName, 14, strangeName), 400, badName);
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
 const deepPath = fc.integer({ min: 4, max: 60 }).map((depth) => Array.from({ length: depth }, () => 'd').join('/'));
 const anyPath = seldom(path, 40, deepPath);
@@ -319,16 +320,84 @@ const config = fc
     return set;
   });
 
-const storage: fc.Arbitrary<Storage> = fc.record({
-  packs: fc.constantFrom('one', 'loose', 'several'),
-  then: seldom(
-    fc.constant([]),
-    3,
-    fc.subarray(['repack-ref-deltas', 'repack-index-v1', 'midx', 'alternates', 'pack-refs'] as const, { minLength: 1 }),
+/** Without the keys whose value is undefined: a case is plain JSON. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+const storage = fc
+  .record({
+    packs: fc.constantFrom('one', 'loose', 'several'),
+    then: seldom(
+      fc.constant([]),
+      3,
+      fc.subarray(['repack-ref-deltas', 'repack-index-v1', 'midx', 'alternates', 'pack-refs'] as const, {
+        minLength: 1,
+      }),
+    ),
+    replace: seldom(fc.constant(null), 60, fc.record({ path, content: fc.constantFrom('replaced\n', '') })),
+    missing: seldom(fc.constant(null), 40, path),
+    promisor: seldom(fc.constant(undefined), 60, fc.constant(true)),
+  })
+  .map((value) => plain(value) as Storage);
+
+// Directories of directories would be allowed, and say nothing new.
+const oddName = fc.constantFrom(
+  'a',
+  'b',
+  'c',
+  'a.b',
+  'a/b',
+  'a-b',
+  '.gitattributes',
+  'a/',
+  '/a',
+  '',
+  '..',
+  '.git',
+  'b/.GIT',
+);
+const oddMode = fc.constantFrom(
+  '100644',
+  '100755',
+  '120000',
+  '160000',
+  '100664',
+  '0100644',
+  '644',
+  '140000',
+  '120777',
+  '100000',
+);
+const oddLeaf: fc.Arbitrary<OddEntry> = fc.record({
+  mode: oddMode,
+  name: oddName,
+  is: seldom(
+    fc.constantFrom('x\n', 'y\n', '* text eol=crlf\n', '').map((blob) => ({ blob })),
+    6,
+    fc.constantFrom('commit' as const, 'nothing'),
   ),
-  replace: seldom(fc.constant(null), 60, fc.record({ path, content: fc.constantFrom('replaced\n', '') })),
-  missing: seldom(fc.constant(null), 40, path),
 });
+const oddEntry: fc.Arbitrary<OddEntry> = seldom(
+  oddLeaf,
+  2,
+  fc.record({
+    mode: seldom(fc.constant('40000'), 4, fc.constantFrom('040000', '40755', '100644', '160000')),
+    name: oddName,
+    is: fc.array(oddLeaf, { maxLength: 3 }).map((tree) => ({ tree })),
+  }),
+);
+const oddTree = fc.array(oddEntry, { maxLength: 6 });
+const hooks = fc
+  .record({
+    'post-checkout': seldom(fc.constant(0), 3, fc.constantFrom(undefined, 1, 3)),
+    'post-index-change': seldom(fc.constant(undefined), 1, fc.constantFrom(0, 1)),
+  })
+  .map((statuses) => {
+    const set: Record<string, number> = {};
+    for (const [name, status] of Object.entries(statuses)) if (status !== undefined) set[name] = status;
+    return set;
+  });
 
 const somePath = anyPath;
 const time = fc.constantFrom(1_600_000_000, 1, 2_000_000_000, 1_600_000_000.5);
@@ -474,12 +543,15 @@ export const anyCase: fc.Arbitrary<Case> = fc
       infoAttributes: seldom(fc.constant([]), 12, fc.array(attributeLine, { maxLength: 2 })),
       config,
       storage,
+      oddTree: seldom(fc.constant(undefined), 30, oddTree),
+      globalAttributes: seldom(fc.constant(undefined), 40, fc.array(attributeLine, { minLength: 1, maxLength: 2 })),
+      hooks: seldom(fc.constant(undefined), 40, hooks),
       start: fc.constantFrom(0, null, 0, 0),
       steps: fc.array(step, { minLength: 1, maxLength: 2 }),
     }),
     fc.array(fc.nat(1000), { minLength: 1, maxLength: 8 }),
   )
-  .map(([one, picks]) => withDrivers(onKnownPaths(one, picks)));
+  .map(([one, picks]) => withDrivers(onKnownPaths(plain(one) as Case, picks)));
 
 const DRIVERS: Readonly<Record<string, string>> = {
   'filter.upper.smudge': 'tr a-z A-Z',

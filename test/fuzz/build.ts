@@ -9,9 +9,10 @@
  *     ROOT/ours/...      the same for ours
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { COMMITS, contentAt, contentBytes, treeOf, type Case } from './model.ts';
+import { deflateSync } from 'node:zlib';
+import { COMMITS, contentAt, contentBytes, treeOf, type Case, type OddEntry } from './model.ts';
 import { quote, type Shell } from './shell.ts';
 
 export const SIDES = ['git', 'ours'] as const;
@@ -56,8 +57,44 @@ export function fastImportStream(one: Case): Buffer {
   return Buffer.concat(parts);
 }
 
+function objectBytes(type: string, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
+}
+
 function blobOid(one: Case, content: Buffer): string {
-  return createHash(one.hash).update(`blob ${content.length}\0`).update(content).digest('hex');
+  return createHash(one.hash).update(objectBytes('blob', content)).digest('hex');
+}
+
+/** Writes the odd tree as loose objects, and the last commit with it. */
+function writeOddTree(one: Case, entries: readonly OddEntry[], source: string): void {
+  const write = (type: string, body: Buffer): Buffer => {
+    const whole = objectBytes(type, body);
+    const oid = createHash(one.hash).update(whole).digest();
+    const hex = oid.toString('hex');
+    mkdirSync(join(source, 'objects', hex.slice(0, 2)), { recursive: true });
+    const path = join(source, 'objects', hex.slice(0, 2), hex.slice(2));
+    if (!existsSync(path)) writeFileSync(path, deflateSync(whole), { mode: 0o444 });
+    return oid;
+  };
+  const writeTree = (list: readonly OddEntry[]): Buffer =>
+    write(
+      'tree',
+      Buffer.concat(
+        list.flatMap(({ mode, name, is }) => {
+          let oid: Uint8Array = Buffer.alloc(HASH_BYTES[one.hash], is === 'commit' ? 0x12 : 0);
+          if (typeof is !== 'string') {
+            oid = 'blob' in is ? write('blob', Buffer.from(is.blob, 'latin1')) : writeTree(is.tree);
+          }
+          return [Buffer.from(`${mode} ${name}\0`, 'latin1'), oid];
+        }),
+      ),
+    );
+  const person = 'C O Mitter <committer@example.com> 1700000000 +0000';
+  const tree = writeTree(entries).toString('hex');
+  const commit = write('commit', Buffer.from(`tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nodd\n`));
+  for (const ref of [`heads/c${COMMITS - 1}`, `tags/t${COMMITS - 1}`]) {
+    writeFileSync(join(source, 'refs', ref), `${commit.toString('hex')}\n`);
+  }
 }
 
 /** The repository's own configuration, before that of the case. */
@@ -115,16 +152,38 @@ export function storageCommands(one: Case): string[] {
     const oid = content === null ? null : blobOid(one, content);
     if (oid !== null) commands.push(`rm -f objects/${oid.slice(0, 2)}/${oid.slice(2)}`);
   }
-  if (then.includes('alternates')) {
+  return commands;
+}
+
+/** The commands that take what is in `source/` elsewhere, the last before it is copied. */
+export function movingCommands(one: Case): string[] {
+  const commands: string[] = [];
+  const { then, promisor } = one.storage;
+  if (then.includes('alternates') && promisor !== true) {
     commands.push(
       'mkdir ../alternate && mv objects ../alternate/ && mkdir -p objects/info objects/pack',
       `echo ../../../../alternate/objects > objects/info/alternates`,
     );
   }
+  if (promisor === true) {
+    commands.push(
+      'cd .. && mv source remote && cp remote/config source-config',
+      'git -C remote config uploadpack.allowFilter true && git -C remote config uploadpack.allowAnySHA1InWant true',
+      'git clone -q --bare --template= --filter=blob:none "file://$PWD/remote" source',
+      `git config -f source-config remote.origin.url "file://$PWD/remote"`,
+      'git config -f source-config remote.origin.promisor true',
+      'git config -f source-config remote.origin.partialclonefilter blob:none',
+      'mv source-config source/config && cd source && mkdir -p info',
+      'echo "ref: refs/heads/unborn" > HEAD',
+      ...(one.infoAttributes.length > 0 ? ['cp ../remote/info/attributes info/'] : []),
+      ...(one.hooks === undefined ? [] : ['cp -a ../remote/hooks .']),
+    );
+  }
   return commands;
 }
 
-export async function build(one: Case, root: string, shell: Shell): Promise<void> {
+/** @param home where the user's own files are */
+export async function build(one: Case, root: string, home: string, shell: Shell): Promise<void> {
   rmSync(root, { recursive: true, force: true });
   const source = join(root, 'source');
   for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
@@ -135,6 +194,17 @@ export async function build(one: Case, root: string, shell: Shell): Promise<void
   if (one.infoAttributes.length > 0) {
     writeFileSync(join(source, 'info', 'attributes'), Buffer.from(`${one.infoAttributes.join('\n')}\n`, 'latin1'));
   }
+  for (const [name, status] of Object.entries(one.hooks ?? {})) {
+    mkdirSync(join(source, 'hooks'), { recursive: true });
+    const script = `#!/bin/sh\necho ${name} "$@" >> .git/hook-log\nexit ${status}\n`;
+    writeFileSync(join(source, 'hooks', name), script, { mode: 0o755 });
+  }
+  const global = join(home, 'xdg', 'git', 'attributes');
+  rmSync(global, { force: true });
+  if (one.globalAttributes !== undefined) {
+    mkdirSync(join(global, '..'), { recursive: true });
+    writeFileSync(global, Buffer.from(`${one.globalAttributes.join('\n')}\n`, 'latin1'));
+  }
   writeFileSync(join(root, 'stream'), fastImportStream(one));
   for (const side of SIDES) {
     const outside = join(root, side, 'outside');
@@ -143,5 +213,10 @@ export async function build(one: Case, root: string, shell: Shell): Promise<void
     for (const name of ['b', 'a/b', 'a/a']) writeFileSync(join(outside, name), 'not yours\n');
   }
   const copies = SIDES.map((side) => `cp -a . ../${side}/tree/.git`);
-  await shell.must(source, [...storageCommands(one), ...copies].join(' &&\n'));
+  const storage = storageCommands(one);
+  if (one.oddTree !== undefined) {
+    await shell.must(source, storage.splice(0).join(' &&\n'));
+    writeOddTree(one, one.oddTree, source);
+  }
+  await shell.must(source, [...storage, ...movingCommands(one), ...copies].join(' &&\n'));
 }

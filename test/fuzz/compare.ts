@@ -2,29 +2,32 @@
  * Holds what was seen of our copy against git's. What docs/shortcomings.md lists under “Other than git” is known here, as
  * narrowly as can be said, and nothing else.
  */
-import { ASPECTS, type Aspect, type Seen } from './look.ts';
-import { COMMITS, contentBytes, treeOf, type Case, type Step } from './model.ts';
+import { ASPECTS, type Aspect, type Before, type Seen } from './look.ts';
+import { COMMITS, contentBytes, oddBlobs, treeOf, type Case, type Step } from './model.ts';
 
-/** How a checkout ended: git's exit status, ours in the same terms. */
+/** How a checkout ended. How much was done when it failed shows in all the rest. */
 export interface Ending {
-  /** 0; 1 when some files failed and the rest is done; 128 when nothing was done. */
-  readonly status: 0 | 1 | 128;
+  readonly failed: boolean;
   readonly text: string;
 }
 
 export interface Outcome {
   readonly ending: Ending;
+  readonly before: Before;
   readonly seen: Seen;
   readonly engine: 'native' | 'git';
+  /** Whether our engine did this step or one before. */
+  readonly wasNative: boolean;
 }
 
 /** One line for each difference; empty when there is none. */
 export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outcome): string[] {
   const lines: string[] = [];
-  if (git.ending.status !== ours.ending.status) {
-    lines.push(`exit: git ${git.ending.status} (${git.ending.text}), ours ${ours.ending.status} (${ours.ending.text})`);
+  if (git.ending.failed !== ours.ending.failed) {
+    const words = ({ failed, text }: Ending): string => (failed ? `failed (${text})` : 'succeeded');
+    lines.push(`exit: git ${words(git.ending)}, ours ${words(ours.ending)}`);
   }
-  const isKnown = ours.engine === 'git' ? () => false : knownDifferences(one, step, git, ours);
+  const isKnown = ours.wasNative ? knownDifferences(one, step, git, ours) : () => false;
   for (const aspect of ASPECTS) {
     const expected = git.seen[aspect];
     const actual = ours.seen[aspect];
@@ -45,6 +48,7 @@ function knownDifferences(
   ours: Outcome,
 ): (aspect: Aspect, name: string, mine: string) => boolean {
   const blobs = Array.from({ length: COMMITS }, (_, commit) => treeOf(one, commit));
+  for (const [path, content] of oddBlobs(one.oddTree ?? [])) blobs.push(new Map([[path, { kind: 'file', content }]]));
 
   /** Whether a file's blob is not what is on disk, or would be another one if it were added again. */
   const isConverted = (path: string): boolean =>
@@ -59,20 +63,43 @@ function knownDifferences(
     });
 
   // "Files of the index's own second": git asks what blob they would become, ours what file the blob becomes.
-  const isRacy = (path: string): boolean => step.indexTime !== 'young' && isConverted(path);
+  const isRacy = (path: string): boolean => {
+    if (step.indexTime === 'young' || !isConverted(path)) return false;
+    const smudged = git.seen.stat.get(`${path} 0`)?.includes('(size zero)') === true;
+    return smudged || git.seen.rewritten.get(path) !== ours.seen.rewritten.get(path);
+  };
+
+  // "A directory that was moved, with a link in its place": git finds its files through the link, and loses them when
+  // another one needs a directory there.
+  const isBelowLink = (path: string): boolean => {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      if (git.before.links.has(path.slice(0, at))) return true;
+    }
+    return false;
+  };
 
   return (aspect, name, mine) => {
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.
-        return name === 'version' ? mine === '2' : name !== 'TREE' && mine === 'nothing';
+        if (name === 'version') return mine === '2' || ours.engine === 'git';
+        // git makes no cache tree where a blob is missing.
+        if (name === 'TREE') return one.storage.missing !== null && mine !== 'nothing';
+        return mine === 'nothing';
       case 'files':
+        // Written anew by both, it is the same.
+        return (
+          (isRacy(name) && (git.seen.rewritten.get(name) === 'kept' || ours.seen.rewritten.get(name) === 'kept')) ||
+          isBelowLink(name)
+        );
       case 'rewritten':
-        return isRacy(name);
+        return isRacy(name) || isBelowLink(name);
       case 'stat':
-        return isRacy(name.slice(0, -2));
+        return isRacy(name.slice(0, -2)) || isBelowLink(name);
       case 'status':
-        return / M|^$/.test(name.slice(0, 2)) && isRacy(name.slice(3));
+        return (
+          (name.startsWith(' M') && isRacy(name.slice(3))) || (name.startsWith(' D') && isBelowLink(name.slice(3)))
+        );
       case 'entries':
       case 'repository':
         return false;

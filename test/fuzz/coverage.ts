@@ -29,6 +29,10 @@ const FEATURES: Readonly<Record<string, (one: Case) => boolean>> = {
   alternates: (one) => one.storage.then.includes('alternates'),
   'replace ref': (one) => one.storage.replace !== null,
   'missing object': (one) => one.storage.missing !== null,
+  'partial clone': (one) => one.storage.promisor === true,
+  'odd tree': (one) => one.oddTree !== undefined,
+  "the user's attributes": (one) => one.globalAttributes !== undefined,
+  hooks: (one) => one.hooks !== undefined,
   'begins with nothing': (one) => one.start === null,
   'dirty working tree': (one) => dirts(one).some((name) => !INDEX_DIRT.has(name)),
   'changed index': (one) => dirts(one).some((name) => INDEX_DIRT.has(name)),
@@ -75,7 +79,7 @@ export class Coverage {
     this.cases++;
     const native = result.engines.every((engine) => engine === 'native');
     if (native) this.native++;
-    if (result.endings.some((ending) => ending.status !== 0)) this.failedByBoth++;
+    if (result.endings.some((ending) => ending.failed)) this.failedByBoth++;
     this.threads += result.threads;
     for (const reason of new Set(result.fallbacks)) {
       // Without the names in it.

@@ -52,7 +52,7 @@ export class Workplace {
   async run(one: Case): Promise<CaseResult> {
     writeFileSync(this.caseFile, JSON.stringify(one));
     try {
-      return await runCase(one, join(this.folder, 'case'), this.shell);
+      return await runCase(one, join(this.folder, 'case'), join(this.folder, 'home'), this.shell);
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       return { differences: [`thrown: ${text}`], engines: [], fallbacks: [], endings: [], threads: 0 };

@@ -16,14 +16,24 @@ export type Seen = Readonly<Record<Aspect, ReadonlyMap<string, string>>>;
 export const ASPECTS = ['files', 'rewritten', 'entries', 'stat', 'index', 'status', 'repository'] as const;
 export type Aspect = (typeof ASPECTS)[number];
 
-export function identitiesOf(box: string): Map<string, string> {
-  return identities(`${box}/tree`, snapshot(`${box}/tree`).keys());
+/** What a copy was before a checkout. */
+export interface Before {
+  /** Which file each path is. */
+  readonly identities: ReadonlyMap<string, string>;
+  /** Paths of symbolic links. */
+  readonly links: ReadonlySet<string>;
+}
+
+export function lookBefore(box: string): Before {
+  const files = snapshot(`${box}/tree`);
+  const links = [...files].filter(([, value]) => value.startsWith('link ')).map(([path]) => path);
+  return { identities: identities(`${box}/tree`, files.keys()), links: new Set(links) };
 }
 
 export async function look(
   one: Case,
   box: string,
-  before: ReadonlyMap<string, string>,
+  before: Before,
   shell: Shell,
 ): Promise<{ seen: Seen; cacheTree: string }> {
   const tree = `${box}/tree`;
@@ -33,7 +43,7 @@ export async function look(
   const after = identities(tree, files.keys());
   const rewritten = new Map<string, string>();
   for (const [path, identity] of after) {
-    rewritten.set(path, before.get(path) === identity ? 'kept' : 'new');
+    rewritten.set(path, before.identities.get(path) === identity ? 'kept' : 'new');
   }
   const repository = gitFiles(`${tree}/.git`);
   const facts = new Map<string, string>();

@@ -42,6 +42,17 @@ export interface Storage {
   readonly replace: { readonly path: string; readonly content: string } | null;
   /** Removes the blob of a path of the second commit. */
   readonly missing: string | null;
+  /** A partial clone of the repository is checked out instead: blobs are still to be fetched. */
+  readonly promisor?: true;
+}
+
+/** An entry of a tree that no git command would write. */
+export interface OddEntry {
+  /** As it is written, such as '100644'. */
+  readonly mode: string;
+  readonly name: string;
+  /** What its id names: a blob of this text, a tree, a commit that is not there, or nothing (an id of zeros). */
+  readonly is: { readonly blob: string } | { readonly tree: readonly OddEntry[] } | 'commit' | 'nothing';
 }
 
 /** Something that happens to the working tree or the index before a checkout. Where it is not possible nothing happens. */
@@ -105,6 +116,12 @@ export interface Case {
   readonly infoAttributes: readonly string[];
   readonly config: Readonly<Record<string, string>>;
   readonly storage: Storage;
+  /** In place of the last commit's tree, in this order. */
+  readonly oddTree?: readonly OddEntry[];
+  /** Lines of the user's own attributes. */
+  readonly globalAttributes?: readonly string[];
+  /** Hooks by name, each with the status that it ends with. They write down how they were called. */
+  readonly hooks?: Readonly<Record<string, number>>;
   /** The commit that git checks out in both copies to begin with; null begins with nothing. */
   readonly start: number | null;
   readonly steps: readonly Step[];
@@ -145,6 +162,14 @@ export function treeOf(one: Pick<Case, 'slots'>, commit: number): Map<string, Le
     }
   }
   return tree;
+}
+
+/** Blobs of the odd tree by path. */
+export function oddBlobs(entries: readonly OddEntry[], prefix = ''): [path: string, content: string][] {
+  return entries.flatMap(({ name, is }): [string, string][] => {
+    if (typeof is === 'string') return [];
+    return 'blob' in is ? [[prefix + name, is.blob]] : oddBlobs(is.tree, `${prefix}${name}/`);
+  });
 }
 
 /** What a commit's file at the path has, for those who write it elsewhere; null where it has none. */

@@ -2,7 +2,7 @@
  * A case as a script for a shell, for whoever looks into a failure with git alone. Both sides begin like this; then one
  * runs the `git checkout` at the end of each step, and the other `parallel-checkout`.
  */
-import { configText, fastImportStream, storageCommands } from './build.ts';
+import { configText, fastImportStream, movingCommands, storageCommands } from './build.ts';
 import { contentBytes, type Case, type Dirt } from './model.ts';
 import { targetArguments } from './run-case.ts';
 import { quote } from './shell.ts';
@@ -35,6 +35,10 @@ export function reproduction(one: Case): string {
       ? `# ${stream.length} bytes for fast-import are left out here: run the case with --keep and look for 'stream'`
       : `printf '${octal(stream)}' > stream`,
     `(cd source; ${storageCommands(one).join('; ')})`,
+    ...(one.oddTree === undefined ? [] : [`# then the tree of c2 is made by hand: ${JSON.stringify(one.oddTree)}`]),
+    ...(one.globalAttributes ?? []).map((line) => `# in the user's attributes: ${line}`),
+    ...(one.hooks === undefined ? [] : [`# hooks: ${JSON.stringify(one.hooks)}`]),
+    ...(movingCommands(one).length === 0 ? [] : [`(cd source; ${movingCommands(one).join('; ')})`]),
     'mkdir tree; cp -a source tree/.git; cd tree',
   );
   if (one.start !== null) lines.push(`git checkout -q --force c${one.start}`);

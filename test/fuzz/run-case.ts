@@ -6,7 +6,7 @@ import { runOurs } from '../support/ours.ts';
 import { build, SIDES } from './build.ts';
 import { compareOutcomes, type Ending, type Outcome } from './compare.ts';
 import { applyDirt } from './dirt.ts';
-import { identitiesOf, look } from './look.ts';
+import { look, lookBefore } from './look.ts';
 import type { Case, Step } from './model.ts';
 import { gitThroughShell, quote, type Shell } from './shell.ts';
 
@@ -25,10 +25,10 @@ export interface CaseResult {
 /** After a difference the case runs again: a second that ended in the middle makes one copy racy and the other not. */
 const ATTEMPTS = 3;
 
-export async function runCase(one: Case, root: string, shell: Shell): Promise<CaseResult> {
-  let result = await runOnce(one, root, shell);
+export async function runCase(one: Case, root: string, home: string, shell: Shell): Promise<CaseResult> {
+  let result = await runOnce(one, root, home, shell);
   for (let attempt = 1; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
-    result = await runOnce(one, root, shell);
+    result = await runOnce(one, root, home, shell);
   }
   return result;
 }
@@ -64,15 +64,17 @@ function targetOf(step: Step): Parameters<typeof runOurs>[0]['target'] {
   }
 }
 
-async function runOnce(one: Case, root: string, shell: Shell): Promise<CaseResult> {
-  await build(one, root, shell);
+async function runOnce(one: Case, root: string, home: string, shell: Shell): Promise<CaseResult> {
+  await build(one, root, home, shell);
   const differences: string[] = [];
   const engines: ('native' | 'git')[] = [];
   const fallbacks: string[] = [];
   const endings: Ending[] = [];
   let threads = 0;
   if (one.start !== null) {
-    for (const side of SIDES) await shell.run(`${root}/${side}/tree`, `git checkout -q --force c${one.start}`);
+    for (const side of SIDES) {
+      await shell.run(`${root}/${side}/tree`, `git checkout -q --force c${one.start}; rm -f .git/hook-log`);
+    }
   }
   for (const [number, step] of one.steps.entries()) {
     const outcomes: Outcome[] = [];
@@ -81,7 +83,7 @@ async function runOnce(one: Case, root: string, shell: Shell): Promise<CaseResul
       const box = `${root}/${side}`;
       await applyDirt(one, step.dirt, box, shell);
       setIndexTime(`${box}/tree/.git/index`, step.indexTime);
-      const before = identitiesOf(box);
+      const before = lookBefore(box);
       let ending: Ending;
       let engine: 'native' | 'git' = 'git';
       if (side === 'git') ending = await byGit(step, box, shell);
@@ -98,23 +100,19 @@ async function runOnce(one: Case, root: string, shell: Shell): Promise<CaseResul
         engine = report.engine;
         fallbacks.push(...report.fallbacks.map((fallback) => fallback.reason));
         ending = {
-          status: report.error === undefined ? 0 : report.skipped.length > 0 ? 1 : 128,
+          failed: report.error !== undefined,
           text: report.error === undefined ? '' : `${report.error.code}: ${report.error.message}`,
         };
-        if (engine === 'git' && report.error !== undefined && /unable|smudge|filter/.test(report.error.message)) {
-          // git's own status is not in the report.
-          ending = { ...ending, status: outcomes[0]?.ending.status ?? 128 };
-        }
         engines.push(engine);
         endings.push(ending);
       }
       const { seen, cacheTree } = await look(one, box, before, shell);
       if (side === 'ours') ourCacheTree = cacheTree;
-      outcomes.push({ ending, seen, engine });
+      outcomes.push({ ending, before, seen, engine, wasNative: engines.includes('native') });
     }
     const [git, ours] = outcomes as [Outcome, Outcome];
     const found = compareOutcomes(one, step, git, ours);
-    if (ours.engine === 'native' && ours.ending.status === 0 && ourCacheTree !== '' && !ourCacheTree.endsWith('0\n')) {
+    if (ours.engine === 'native' && !ours.ending.failed && ourCacheTree !== '' && !ourCacheTree.endsWith('0\n')) {
       found.push(`index: git finds the cache tree wrong: ${ourCacheTree.trim()}`);
     }
     differences.push(...found.map((line) => `step ${number}: ${line}`));
@@ -130,7 +128,7 @@ async function byGit(step: Step, box: string, shell: Shell): Promise<Ending> {
     `git -c checkout.workers=${step.gitWorkers} checkout --force --no-progress ${words} --`,
   );
   const text = stderr.split('\n').find((line) => /^(fatal|error): /.test(line)) ?? '';
-  return { status: status === 0 ? 0 : status === 1 ? 1 : 128, text: status === 0 ? '' : text };
+  return { failed: status !== 0, text: `${status} ${text}` };
 }
 
 function setIndexTime(index: string, time: Step['indexTime']): void {
