@@ -119,7 +119,9 @@ function indexEntries(listing: string, tree: string): { entries: Map<string, str
     /(\S) (\d+) ([0-9a-f]+) (\d)\t([^\0]*)\0 {2}ctime: (\d+):(\d+)\n {2}mtime: (\d+):(\d+)\n {2}dev: (\d+)\tino: (\d+)\n {2}uid: (\d+)\tgid: (\d+)\n {2}size: (\d+)\tflags: ([0-9a-f]+)\n/g;
   inside(tree, () => {
     for (const [, tag, mode, oid, stage, path = '', ...words] of listing.matchAll(pattern)) {
-      const flags = words.pop() ?? '';
+      // Of the flags those that are in the file: stage, assume-valid, intent-to-add, skip-worktree. The others are git's
+      // own marks, such as for an entry of a shared index.
+      const flags = (parseInt(words.pop() ?? '', 16) & 0x6000b000).toString(16);
       entries.set(`${path} ${stage ?? ''}`, `${tag ?? ''} ${mode ?? ''} ${oid ?? ''} ${flags}`);
       stat.set(`${path} ${stage ?? ''}`, otherThanOnDisk(path, words));
     }

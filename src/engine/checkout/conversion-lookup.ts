@@ -16,7 +16,9 @@ import type { ConversionLookup } from './manifest.ts';
 
 const NAME = Buffer.from('.gitattributes');
 const NAME_IN_TREE = Buffer.from(' .gitattributes\0');
-const READ_NO_FOLLOW = constants.O_RDONLY | ((constants as { O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0);
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as { O_NOFOLLOW?: number; O_NONBLOCK?: number };
+/** A named pipe must not make us wait for a writer, as it does git. */
+const READ_NO_FOLLOW = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 export interface AttributeLocations {
   /** $GIT_COMMON_DIR/info/attributes. */

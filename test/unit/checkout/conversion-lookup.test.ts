@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -232,6 +233,11 @@ describe('files in the working tree', () => {
       'e/a': 'ident',
       'e/b': 'ident',
     });
+  });
+
+  it.skipIf(process.platform === 'win32')('are not waited for where they are a named pipe', () => {
+    const pipe = (workTree: string): void => void execFileSync('mkfifo', [join(workTree, '.gitattributes')]);
+    expect(conversionsOf({ a: 'a' }, { prepare: pipe })).toEqual({});
   });
 
   it('are not looked for where there is nothing', () => {
