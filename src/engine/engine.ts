@@ -455,7 +455,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
         );
       },
     });
-    const oldCommit = resolveRef(repository, 'HEAD')?.oid ?? NO_COMMIT;
+    const oldCommit = resolveRef(repository, 'HEAD')?.oid ?? '0'.repeat(2 * repository.objectFormat.oidBytes);
     // The working tree was updated (1), and no skip-worktree bit changed (0); git heeds no exit status here.
     await hook(session, 'post-index-change', ['1', '0']);
     prepared.head?.commit();
@@ -486,9 +486,6 @@ async function execPath({ ports, request, repository }: Session): Promise<string
   if (result.exitCode !== 0) throw gitFailure('--exec-path', result.stderr);
   return result.stdout.toString('utf8').replace(/\r?\n$/, '');
 }
-
-/** What hooks are told where there was no commit before. */
-const NO_COMMIT = '0'.repeat(40);
 
 /** Runs a hook, and gives its exit status; 0 where there is none. */
 async function hook(session: Session, name: HookName, args: readonly string[]): Promise<number> {

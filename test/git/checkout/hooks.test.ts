@@ -103,6 +103,21 @@ describe('hooks', () => {
     });
   });
 
+  it('where there was no commit before, in a repository of SHA-256', async () => {
+    const sha256 = new GitRepository(join(folder, 'sha256'), 'template', ['--object-format=sha256']);
+    const { commit } = sha256.commit({ a: 'a\n' }, { branch: 'elsewhere' });
+    await expectSameAsGit({
+      repository: sha256,
+      revision: commit,
+      prepare: inRepository,
+      modes: [0],
+      unclean: true,
+      inspect: (directory) => {
+        expect(readFileSync(join(directory, 'hook-log'), 'utf8')).toContain(`${'0'.repeat(64)} ${commit} 1`);
+      },
+    });
+  });
+
   it('one that is not executable is not run, nor is git asked about it', async () => {
     const calls: GitCall[] = [];
     const directory = join(folder, 'not-executable');
