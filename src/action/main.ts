@@ -44,6 +44,8 @@ interface Step {
   readonly settings: ActionSettings;
   readonly gitDir: string;
   readonly git: GitProcess;
+  /** What every git process gets beside the job's own environment. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly ports: EnginePorts;
   readonly signal: AbortSignal;
   /** Servers whose credentials may be left in the configuration. */
@@ -188,6 +190,7 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
         engine: settings.engine,
         transport: settings.transport,
         config: [],
+        environment: step.environment,
         signal: step.signal,
       },
       step.ports,
@@ -262,6 +265,7 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
       settings,
       gitDir: join(repositoryPath, '.git'),
       git,
+      environment: gitVariables,
       ports: { observer: logObserver(settings.showProgress), git },
       signal: abort.signal,
       origins: [serverOrigin, environment['GITHUB_SERVER_URL'] ?? ''],

@@ -4,12 +4,14 @@
 import { existsSync } from 'node:fs';
 import { attributeFiles } from './config/attribute-files.ts';
 import type { Config } from './config/config.ts';
+import type { Environment } from './config/environment.ts';
 import { makesLinks } from './config/symlinks.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
 import { foldsCase } from './checkout/collisions.ts';
 import { countFiles } from './checkout/count-files.ts';
 import { hooksNeedGit, indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
+import type { LfsAccess } from './checkout/messages.ts';
 import { peelToTree } from './checkout/peel.ts';
 import { readSparseRules } from './checkout/sparse-rules.ts';
 import type { PhaseCost } from './cost.ts';
@@ -17,6 +19,7 @@ import { CheckoutError, type ErrorJson } from './errors.ts';
 import { cloneByGit } from './fetch/clone.ts';
 import { fetchByGit } from './fetch/fetch.ts';
 import { readConversionConfig } from './filter/conversion.ts';
+import { lfsStore } from './filter/lfs-store.ts';
 import { processEnvironment } from './gitdir/environment.ts';
 import { childEnvironment } from './gitdir/child-environment.ts';
 import { findGit } from './gitdir/git-executable.ts';
@@ -437,13 +440,19 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       isClone: session.reflogMessage !== undefined,
       conversions,
       conversionList: () => conversions.conversions,
+      lfs: lfsAccess(session, { ...environment, ...request.environment }),
       plan: (files) => planFor(session, files, routeReasons),
       objectBudget: (plan) => objectBudget(plan, request.memoryLimitBytes),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
       onProgress: (progress) => ports.observer.progress(progress),
       warn,
       driverEnvironment: async () =>
-        childEnvironment({ repository, location: request, environment, execPath: await execPath(session) }),
+        childEnvironment({
+          repository,
+          location: request,
+          environment: { ...environment, ...request.environment },
+          execPath: await execPath(session),
+        }),
       ref: target.refName,
       commit,
       keep: process.cwd(),
@@ -474,6 +483,15 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
     lock.release();
     odb?.close();
   }
+}
+
+/** File systems of Linux on which two files may share blocks. */
+const SHARING_FILE_SYSTEMS: readonly string[] = ['btrfs', 'xfs', 'bcachefs'];
+
+function lfsAccess({ repository, config, host }: Session, environment: Environment): LfsAccess | null {
+  const store = lfsStore({ storage: config.get('lfs.storage'), commonDir: repository.commonDir, environment });
+  const shareBlocks = host.platform === 'linux' && SHARING_FILE_SYSTEMS.includes(host.fileSystem.type);
+  return store === null ? null : { store, shareBlocks };
 }
 
 /** Where git's own programs are: those whom it starts find them first. */

@@ -56,6 +56,8 @@ export interface CheckoutRequest extends RunSettings {
   readonly target: CheckoutTarget;
   /** Set before the checkout, and stays set. Without it the working tree stays as sparse as its repository says. */
   readonly sparse?: SparseSetting;
+  /** Added to the environment of filter drivers; to git's the git port adds it. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** Request: make a repository in `directory`, fetch and check out. */

@@ -44,7 +44,7 @@ import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { FilterPass, openFilterEntries, pathReason } from './filter-pass.ts';
 import { buildManifest, type ConversionLookup, type Manifest } from './manifest.ts';
-import type { Job, Pass } from './messages.ts';
+import type { Job, LfsAccess, Pass } from './messages.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
 import { repairTrees } from './repair-trees.ts';
@@ -81,6 +81,8 @@ export interface TreeCheckout {
   readonly conversions: ConversionLookup;
   /** The conversions that the look-up gave numbers to; read after the manifest is made. */
   readonly conversionList: () => readonly Conversion[];
+  /** The local Git LFS store. */
+  readonly lfs: LfsAccess | null;
   /** Pure: the plan for this many files. */
   readonly plan: (files: number) => Plan;
   /** Pure: bytes that large objects may take under a plan. */
@@ -206,7 +208,7 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
   refuseEntries(manifest.tables, request.conversionList());
-  const toFilter = openFilterEntries(manifest.tables, request.conversionList());
+  const toFilter = openFilterEntries(manifest.tables, request.conversionList(), request.lfs !== null);
   const plan = request.plan(comparison.toWrite - toFilter);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
   return { manifest, comparison, toFilter, plan, paths, rootIsEmpty, collisions };
@@ -279,6 +281,7 @@ async function write(
     objectDirectories: request.odb.directories,
     workTree: request.workTree,
     conversions: request.conversionList(),
+    lfs: request.lfs,
     platform: process.platform,
   };
   const onFailure = (entry: number, error: ErrorJson): void => {
@@ -337,6 +340,7 @@ async function write(
       workTree: request.workTree,
       directories,
       drivers,
+      withLfs: job.lfs !== null,
       writer: mainWriter,
       ref: request.ref,
       treeish: request.commit,
@@ -378,6 +382,8 @@ async function write(
     stopIfAborted(request);
 
     await writeRemaining(request, prepared, directories, mainWriter, filters, failures);
+    // What workers did not find in the Git LFS store.
+    if (job.conversions.some(({ driver }) => driver?.lfs !== undefined)) await filters.run();
     const problems = await filters.finishDelayed();
     clock.end('write');
     writeLater(request, prepared, directories, failures);
@@ -525,6 +531,8 @@ async function writeRemaining(
     tables.states[entry] = State.PENDING;
     writer.write(entry, null);
     writer.dropRetained();
+    // A file of Git LFS that is not in the store.
+    if (tables.states[entry] === State.FILTER) await filters.writeCollided(entry);
     await nextTurn();
   }
   if (request.isClone && hit.size > 0 && collisions !== null) {

@@ -7,6 +7,8 @@ import { CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Bytes } from '../bytes.ts';
 import { convertedSize, convertInto, createStreamConverter } from '../filter/convert.ts';
 import type { Conversion } from '../filter/conversion.ts';
+import { lfsPointerOid, lfsPointerSize } from '../filter/lfs-pointer.ts';
+import { lfsObjectPath } from '../filter/lfs-store.ts';
 import { statToWords } from '../index/stat-words.ts';
 import { MODE_EXECUTABLE, MODE_SYMLINK } from '../object/tree.ts';
 import { ObjectReader } from '../odb/object-reader.ts';
@@ -14,6 +16,7 @@ import { oidToHex } from '../oid.ts';
 import { BLOB, typeName } from '../pack/entry.ts';
 import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
 import { fileHasContent } from '../worktree/compare-file.ts';
+import { contentOf, createCopy, NoSource } from '../worktree/copy-file.ts';
 import { createFile, type Producer } from '../worktree/create-file.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import { Budget } from './budget.ts';
@@ -176,6 +179,7 @@ export class EntryWriter {
     const conversion = this.#open(entry);
     const reader = this.#reader;
     const small = reader.readSmall();
+    if (conversion.kind === 'filter') return this.#writeLfs(entry, verify, conversion, small);
     if (small !== null) return this.#put(entry, verify, this.#convert(conversion, small, entry));
     if (deferred !== null && reader.missesLargeBase) {
       const at = Atomics.add(this.#job.control, DEFERRED, 1);
@@ -185,6 +189,42 @@ export class EntryWriter {
       return verify ? State.VERIFY : State.PENDING;
     }
     return this.#writeLarge(entry, verify, conversion);
+  }
+
+  /**
+   * A file of Git LFS: the pointer's object from the local store, or the pointer itself where git-lfs would leave it. All else
+   * is for the driver.
+   */
+  #writeLfs(entry: number, verify: boolean, conversion: Conversion, blob: Bytes | null): number {
+    const { lfs } = this.#job;
+    const forDriver = verify ? State.FILTER_VERIFY : State.FILTER;
+    // No pointer is so large. One that is made of a large base does not occur.
+    if (lfs === null || blob === null) return forDriver;
+    const content = this.#convert(conversion, blob, entry);
+    // An empty file stands for itself.
+    if (content.length === 0) return this.#put(entry, verify, content);
+    const size = lfsPointerSize(content);
+    if (size < 0) return forDriver;
+    if (lfs.store.skip || conversion.driver?.lfs?.skip === true) return this.#put(entry, verify, content);
+    const source = lfsObjectPath(lfs.store, lfsPointerOid(content));
+    const { tables } = this.#job;
+    const path = this.#paths.absolute(
+      tables.pathBytes,
+      tables.pathOffsets[entry] ?? 0,
+      tables.pathOffsets[entry + 1] ?? 0,
+    );
+    try {
+      if (verify) return fileHasContent(path, contentOf(source, size)) ? State.KEPT : State.COLLIDED;
+      const executable = tables.modes[entry] === MODE_EXECUTABLE;
+      const { shareBlocks } = lfs;
+      const stat = createCopy(source, path, { executable, size, shareBlocks });
+      if (stat === null) return State.COLLIDED;
+      this.record(entry, stat);
+      return State.WRITTEN;
+    } catch (error) {
+      if (error instanceof NoSource) return forDriver;
+      throw error;
+    }
   }
 
   /** An object that is larger than the scratch buffers, or is made of such. */

@@ -28,6 +28,8 @@ export interface FilterPassFacts {
   readonly workTree: string;
   readonly directories: LeadingDirectories;
   readonly drivers: FilterDrivers;
+  /** See openFilterEntries. */
+  readonly withLfs: boolean;
   /** The main thread's. */
   readonly writer: EntryWriter;
   /** What is checked out, as drivers are told. */
@@ -39,18 +41,25 @@ export interface FilterPassFacts {
   readonly stopIfAborted: () => void;
 }
 
-/** Opens entries for this pass: those whose conversion ends in a driver. Returns how many there are. */
-export function openFilterEntries(tables: Tables, conversions: readonly Conversion[]): number {
+/**
+ * Opens entries for this pass: those whose conversion ends in a driver. Returns how many there are.
+ * @param withLfs whether workers try the files of Git LFS first, and leave to this pass what is not in the local store
+ */
+export function openFilterEntries(tables: Tables, conversions: readonly Conversion[], withLfs: boolean): number {
   if (!conversions.some(({ kind }) => kind === 'filter')) return 0;
   let count = 0;
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
     if (state !== State.PENDING && state !== State.VERIFY) continue;
-    if (conversions[tables.conversions[entry] ?? 0]?.kind !== 'filter') continue;
+    if (!goesThroughDriver(conversions[tables.conversions[entry] ?? 0], withLfs)) continue;
     tables.states[entry] = state === State.PENDING ? State.FILTER : State.FILTER_VERIFY;
     count++;
   }
   return count;
+}
+
+function goesThroughDriver(conversion: Conversion | undefined, withLfs: boolean): boolean {
+  return conversion?.driver !== undefined && !(withLfs && conversion.driver.lfs !== undefined);
 }
 
 /** Why a path needs git: it cannot be handed to the command that wants it in its command line. Null when none does. */
@@ -106,10 +115,10 @@ export class FilterPass {
     await this.#write(entry, 'collided');
   }
 
-  /** Whether an entry is one of this pass. */
+  /** Whether an entry is one of this pass, whatever its state. */
   isFiltered(entry: number): boolean {
-    const { tables, conversions } = this.#facts;
-    return conversions[tables.conversions[entry] ?? 0]?.kind === 'filter';
+    const { tables, conversions, withLfs } = this.#facts;
+    return goesThroughDriver(conversions[tables.conversions[entry] ?? 0], withLfs);
   }
 
   /**

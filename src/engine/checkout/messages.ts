@@ -5,6 +5,7 @@
 import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
+import type { LfsStore } from '../filter/lfs-store.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import type { Tables } from './tables.ts';
 
@@ -20,7 +21,16 @@ export interface Job {
   readonly objectDirectories: readonly string[];
   readonly workTree: string;
   readonly conversions: readonly Conversion[];
+  /** Null where there is none, or none that we can find. */
+  readonly lfs: LfsAccess | null;
   readonly platform: NodeJS.Platform;
+}
+
+/** How files come out of the local Git LFS store. */
+export interface LfsAccess {
+  readonly store: LfsStore;
+  /** See CopyOptions. */
+  readonly shareBlocks: boolean;
 }
 
 /** One pass over entries. */

@@ -6,6 +6,7 @@
 import type { AttributeSet, AttributeSets } from '../attributes/attribute-sets.ts';
 import type { AttributeValue } from '../attributes/gitattributes.ts';
 import { CheckoutError } from '../errors.ts';
+import { lfsCommand } from './lfs-store.ts';
 
 export interface Conversion {
   /**
@@ -37,6 +38,8 @@ export interface ConversionDriver {
   readonly longRunning: boolean;
   /** Whether a failure ends the checkout; otherwise the file gets the content that the driver was given. */
   readonly required: boolean;
+  /** Set for git-lfs's own commands: what is in its local store need not go through it. */
+  readonly lfs?: { readonly skip: boolean };
 }
 
 /** What the configuration says about conversion. */
@@ -188,7 +191,9 @@ export function conversionFor(attributes: AttributeSet, config: ConversionConfig
     const command = process ?? smudge ?? '';
     if (command !== '') {
       if (!config.runsDrivers) return handedToGit(`filter driver '${String(name)}' runs a command`);
-      const driver = { name: String(name), command, longRunning: process !== undefined, required };
+      const longRunning = process !== undefined;
+      const lfs = lfsCommand(command, longRunning);
+      const driver = { name: String(name), command, longRunning, required, ...(lfs === null ? {} : { lfs }) };
       return { kind: 'filter', crlf, ident, driver };
     }
     inCore ||= process !== undefined || smudge !== undefined || clean !== undefined;

@@ -15,9 +15,12 @@ import {
 } from 'node:fs';
 import type { Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
-import { createFile } from './create-file.ts';
+import { createFile, type Producer } from './create-file.ts';
 
-const NO_FOLLOW = (constants as { O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0;
+const { O_NONBLOCK = 0 } = constants as { O_NONBLOCK?: number };
+/** A pipe in the place of a file must not hold the thread. */
+const READ = constants.O_RDONLY | O_NONBLOCK;
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 /** Bytes read at a time. */
 const PIECE_BYTES = 1 << 20;
 
@@ -25,10 +28,8 @@ export interface CopyOptions {
   readonly executable: boolean;
   /** Bytes that the source must have. */
   readonly size: number;
-  /** Whether the file system may share blocks between files: then trying costs less than copying. */
+  /** Whether the file system may share blocks between files, and has /proc: then trying costs less than copying. */
   readonly shareBlocks: boolean;
-  /** Permissions that new files do not get, as process.umask() tells. */
-  readonly umask: number;
 }
 
 /** The source is not there, or not of the size that it should be. */
@@ -44,16 +45,8 @@ let piece: Buffer | null = null;
  * @throws NoSource when nothing can be copied, and nothing was made; the system's error, the half-written file gone
  */
 export function createCopy(source: string, path: Buffer, options: CopyOptions): BigIntStats | null {
-  let from: number;
+  const from = openSource(source, options.size);
   try {
-    from = openSync(source, constants.O_RDONLY);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') throw new NoSource();
-    throw error;
-  }
-  try {
-    const stat = fstatSync(from);
-    if (!stat.isFile() || stat.size !== options.size) throw new NoSource();
     if (options.shareBlocks) return shareBlocks(source, path, options);
     return createFile(path, options.executable, (write) => {
       pipe(from, options.size, write);
@@ -61,6 +54,41 @@ export function createCopy(source: string, path: Buffer, options: CopyOptions): 
   } finally {
     closeSync(from);
   }
+}
+
+/**
+ * The content of a source, piece by piece.
+ * @throws NoSource from the producer
+ */
+export function contentOf(source: string, size: number): Producer {
+  return (write) => {
+    const from = openSource(source, size);
+    try {
+      pipe(from, size, write);
+    } finally {
+      closeSync(from);
+    }
+  };
+}
+
+/** Opens a regular file of this size. */
+function openSource(source: string, size: number): number {
+  let from: number;
+  try {
+    from = openSync(source, READ);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') throw new NoSource();
+    throw error;
+  }
+  let right = false;
+  try {
+    const stat = fstatSync(from);
+    right = stat.isFile() && stat.size === size;
+  } finally {
+    if (!right) closeSync(from);
+  }
+  if (!right) throw new NoSource();
+  return from;
 }
 
 function pipe(from: number, size: number, write: (piece: Bytes) => void): void {
@@ -74,11 +102,14 @@ function pipe(from: number, size: number, write: (piece: Bytes) => void): void {
   }
 }
 
-/** The system copies, by reference where it can; the copy has the source's permissions at first. */
-function shareBlocks(source: string, path: Buffer, options: CopyOptions): BigIntStats | null {
-  const { executable, size, umask } = options;
+/**
+ * The system copies, by reference where it can. Into a file that is ours already: it is named by its descriptor, so that nothing that
+ * somebody puts at its path is written to. The copy has the source's permissions until they are put right.
+ */
+function shareBlocks(source: string, path: Buffer, { executable, size }: CopyOptions): BigIntStats | null {
+  let fd: number;
   try {
-    copyFileSync(source, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    fd = openSync(path, CREATE, executable ? 0o777 : 0o666);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'EEXIST' || errno === 'EISDIR') return null;
@@ -86,9 +117,10 @@ function shareBlocks(source: string, path: Buffer, options: CopyOptions): BigInt
   }
   let complete = false;
   try {
-    const fd = openSync(path, constants.O_RDONLY | NO_FOLLOW);
     try {
-      fchmodSync(fd, (executable ? 0o777 : 0o666) & ~umask);
+      const { mode } = fstatSync(fd);
+      copyFileSync(source, `/proc/self/fd/${fd}`, constants.COPYFILE_FICLONE);
+      fchmodSync(fd, mode & 0o7777);
       const stat = fstatSync(fd, { bigint: true });
       if (Number(stat.size) !== size) throw new NoSource();
       complete = true;

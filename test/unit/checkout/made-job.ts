@@ -73,6 +73,7 @@ export function jobOf(
     objectDirectories: options.objectDirectories ?? [],
     workTree: options.workTree,
     conversions: CONVERSIONS,
+    lfs: null,
     platform: process.platform,
   };
 }
