@@ -8,9 +8,15 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, resolve, sep } from 'node:path';
-import { parseEngineChoice, parseMemoryLimit, parseTransportChoice, parseWorkers } from '../engine/engine.ts';
+import {
+  parseEngineChoice,
+  parseMemoryLimit,
+  parseSparseSetting,
+  parseTransportChoice,
+  parseWorkers,
+} from '../engine/engine.ts';
 import { CheckoutError, errnoOf } from '../engine/errors.ts';
-import type { EngineChoice, TransportChoice } from '../engine/settings.ts';
+import type { EngineChoice, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
 
@@ -35,6 +41,8 @@ export interface ActionSettings {
   readonly token: string;
   readonly persistCredentials: boolean;
   readonly clean: boolean;
+  /** 'off' where none is asked for: a directory that was sparse is full again then. */
+  readonly sparse: SparseSetting;
   /** Commits of history; 0 is all. */
   readonly fetchDepth: number;
   readonly fetchTags: boolean;
@@ -108,6 +116,13 @@ function fetchDepth(environment: Environment, warnings: string[]): number {
   return Math.min(depth, 0x7fffffff); // git's own "no limit"; a larger number is an error to it
 }
 
+function sparseSetting(environment: Environment, warnings: string[]): SparseSetting {
+  const cone = flag(environment, 'sparse-checkout-cone-mode', true, warnings);
+  const lines = input(environment, 'sparse-checkout').split('\n');
+  const patterns = lines.map((line) => line.trim()).filter((line) => line !== '');
+  return patterns.length === 0 ? { kind: 'off' } : parseSparseSetting(patterns, cone, 'sparse-checkout');
+}
+
 /** Stops at inputs that are declared for compatibility and do nothing yet, if they ask for something. */
 function refuseInputsNotBuilt(environment: Environment): void {
   const given = (name: string): boolean => input(environment, name) !== '';
@@ -118,8 +133,6 @@ function refuseInputsNotBuilt(environment: Environment): void {
     ['ssh-strict', given('ssh-strict') && upper('ssh-strict') !== 'TRUE'],
     ['ssh-user', given('ssh-user') && input(environment, 'ssh-user') !== 'git'],
     ['filter', given('filter')],
-    ['sparse-checkout', given('sparse-checkout')],
-    ['sparse-checkout-cone-mode', given('sparse-checkout-cone-mode') && upper('sparse-checkout-cone-mode') !== 'TRUE'],
     ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
     ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
   ];
@@ -230,6 +243,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     token: required(environment, 'token'),
     persistCredentials: flag(environment, 'persist-credentials', false, warnings),
     clean: flag(environment, 'clean', true, warnings),
+    sparse: sparseSetting(environment, warnings),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),
     showProgress: flag(environment, 'show-progress', true, warnings),

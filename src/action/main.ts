@@ -185,6 +185,7 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
       {
         directory: settings.repositoryPath,
         target: checkoutTarget(fetched.form, fetched.remote),
+        sparse: settings.sparse,
         workers: settings.workers,
         memoryLimitBytes: settings.memoryLimitBytes,
         engine: settings.engine,

@@ -159,18 +159,15 @@ async function applyRefChanges(git: GitProcess, changes: RefChanges): Promise<vo
 const SPARSE_KEYS = new Set(['core.sparsecheckout', 'core.sparsecheckoutcone', 'index.sparse']);
 
 /**
- * Ends the sparse checkout of an earlier run, in the configuration of the repository and of its main working tree. True
- * if one was on, so that the index has entries marked as not to be written.
+ * Ends the sparse checkout of an earlier run, in the configuration of the repository and of its main working tree. The
+ * checkout then writes what the index has marked as not to be written, or sets patterns of its own.
  */
-function endSparseCheckout(gitDir: string): boolean {
-  let wasOn = false;
+function endSparseCheckout(gitDir: string): void {
   const worktreeConfig = join(gitDir, 'config.worktree');
   const end = (text: string): string =>
     removeVariables(text, (variable) => {
       const key = `${variable.section}.${variable.name}`;
-      if (variable.subsection !== null || !SPARSE_KEYS.has(key)) return false;
-      if (key === 'core.sparsecheckout' && !/^(?:false|no|off|0|)$/i.test(variable.value ?? 'true')) wasOn = true;
-      return true;
+      return variable.subsection === null && SPARSE_KEYS.has(key);
     });
   editConfigFile(worktreeConfig, end);
   const rest = readConfigFile(worktreeConfig);
@@ -179,7 +176,6 @@ function endSparseCheckout(gitDir: string): boolean {
   editConfigFile(join(gitDir, 'config'), (text) =>
     removeVariables(end(text), ({ section, name }) => !needed && section === 'extensions' && name === 'worktreeconfig'),
   );
-  return wasOn;
 }
 
 /** What is asked of a directory that was there. */
@@ -226,10 +222,7 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
     editConfigFile(join(gitDir, 'config'), (text) =>
       removeSections(text, (section, name) => section === 'branch' && removed.has(`refs/heads/${name ?? ''}`)),
     );
-    if (endSparseCheckout(gitDir)) {
-      // Reads the index anew, without the marks that keep files from being written.
-      await gitText(request.git, { args: ['read-tree', 'HEAD'] }, 'cannot end its sparse checkout');
-    }
+    endSparseCheckout(gitDir);
     return null;
   } catch (error) {
     // These say nothing about the repository, which must not be thrown away for them.

@@ -141,6 +141,32 @@ describe('an earlier checkout of the same repository', () => {
     expect(here(['config', '--default', 'unset', 'core.sparseCheckout'])).toBe('unset');
   });
 
+  it('takes sparse-checkout, other directories and patterns after it, and is full again', async () => {
+    const sparse = async (lines: string, cone = 'true'): Promise<void> => {
+      const inputs = { ref: 'main', 'sparse-checkout': lines, 'sparse-checkout-cone-mode': cone };
+      const result = await runner.main({ inputs });
+      expect(result.errors).toEqual([]);
+      expect(ownWarnings(result)).toEqual([]);
+      expect(here(['status', '--porcelain'])).toBe('');
+    };
+    const there = (): string[] => ['dir0', 'dir1', 'dir2'].filter((name) => existsSync(at(name)));
+    await sparse('\n  dir1 \n\ndir2\n');
+    expect(there()).toEqual(['dir1', 'dir2']);
+    expect(here(['sparse-checkout', 'list'])).toBe('dir1\ndir2');
+    await sparse('dir0');
+    expect(there()).toEqual(['dir0']);
+    await sparse('/dir0/file3.txt', 'false');
+    expect(there()).toEqual(['dir0']);
+    expect(readdirSync(at('dir0'))).toEqual(['file3.txt']);
+    // Patterns of an earlier run do not add up.
+    await sparse('/dir2/', 'false');
+    expect(there()).toEqual(['dir2']);
+    await sparse('');
+    expect(there()).toEqual(['dir0', 'dir1', 'dir2']);
+    expect(here(['ls-files', '-v'])).not.toMatch(/^S/m);
+    expect(here(['config', '--default', 'unset', 'core.sparseCheckout'])).toBe('unset');
+  });
+
   it('is replaced if its objects are damaged', async () => {
     await runner.main({ inputs: { ref: 'main' } });
     for (const name of readdirSync(at('.git', 'objects'))) {
