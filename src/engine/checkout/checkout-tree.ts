@@ -8,6 +8,7 @@ import type { PhaseCost, PhaseName, WorkerCost } from '../cost.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
 import { bug, CheckoutError, errnoOf, ioError, type ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
+import { loadTables } from '../filter/encode.ts';
 import { serializeCacheTree, UNKNOWN_TREE } from '../index/cache-tree.ts';
 import type { IndexLock } from '../index/index-lock.ts';
 import { EXTENDED_FLAG, FLAG, STAT, type IndexTable } from '../index/index-table.ts';
@@ -151,6 +152,7 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
   const pool = new WorkerPool();
   try {
     const prepared = prepare(request, pool);
+    await loadTables(request.conversionList());
     clock.end('manifest');
     stopIfAborted(request);
     request.beforeTouching?.();
@@ -302,9 +304,12 @@ async function write(
   }, PROGRESS_MS);
 
   const mainMeter = new CostMeter(0);
-  const mainWriter = new EntryWriter(job, 0, onFailure, () => {
-    mainMeter.sample();
-  });
+  const onUnencoded = (entry: number): void => {
+    const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
+    request.warn(`'${path}' cannot be written in its working-tree-encoding and stays in UTF-8`);
+  };
+  const onLarge = (): void => mainMeter.sample();
+  const mainWriter = new EntryWriter(job, 0, onFailure, onLarge, onUnencoded);
   const drivers = new FilterDrivers({
     workTree: request.workTree,
     environment: request.driverEnvironment,
@@ -330,7 +335,7 @@ async function write(
     };
     // Threads were started for what the walk met; of an odd tree there may be nothing left to write.
     const threads = pool.size > 0;
-    if (threads) pool.begin(job, onFailure);
+    if (threads) pool.begin(job, onFailure, onUnencoded);
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
     const filters = new FilterPass({

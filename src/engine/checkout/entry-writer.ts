@@ -5,6 +5,7 @@
 import type { BigIntStats } from 'node:fs';
 import { CheckoutError, ioError, type ErrorJson } from '../errors.ts';
 import type { Bytes } from '../bytes.ts';
+import { encode, encodedBound } from '../filter/encode.ts';
 import { convertedSize, convertInto, createStreamConverter } from '../filter/convert.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { lfsPointerOid, lfsPointerSize } from '../filter/lfs-pointer.ts';
@@ -52,6 +53,7 @@ export class EntryWriter {
   readonly #oidBytes: number;
   readonly #onFailure: (entry: number, error: ErrorJson) => void;
   readonly #onLarge: () => void;
+  readonly #onUnencoded: (entry: number) => void;
   #converted: Uint8Array | null = null;
   /** Units of the budget that the reader's retained base holds. */
   #retained = 0;
@@ -62,8 +64,15 @@ export class EntryWriter {
    * @param thread number of the thread: its row of counters
    * @param onFailure told of each entry that could not be written
    * @param onLarge called while a large object is held, to look at the memory that it takes
+   * @param onUnencoded told of each entry whose text cannot be written in its encoding, and stays UTF-8
    */
-  constructor(job: Job, thread: number, onFailure: (entry: number, error: ErrorJson) => void, onLarge: () => void) {
+  constructor(
+    job: Job,
+    thread: number,
+    onFailure: (entry: number, error: ErrorJson) => void,
+    onLarge: () => void,
+    onUnencoded: (entry: number) => void = () => undefined,
+  ) {
     this.#job = job;
     this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
     this.#reader = new ObjectReader(job.packs, job.objectDirectories, job.tables.format);
@@ -72,6 +81,7 @@ export class EntryWriter {
     this.#budget = new Budget(job.budget, thread);
     this.#onFailure = onFailure;
     this.#onLarge = onLarge;
+    this.#onUnencoded = onUnencoded;
   }
 
   /** Files written. */
@@ -126,7 +136,7 @@ export class EntryWriter {
     }
     reader.measure();
     // The content as it is read, and a copy, which may be converted.
-    const wanted = reader.readBytes + 2 * reader.size;
+    const wanted = reader.readBytes + reader.size + convertedBound(conversion, reader.size);
     const reserved = this.#budget.tryReserve(Math.min(wanted, this.#budget.limitBytes));
     if (reserved === 0) return null;
     let held = false;
@@ -233,8 +243,7 @@ export class EntryWriter {
     if (!reader.usesRetained) this.dropRetained();
     reader.measure();
     const streams = conversion.kind === 'stream' || conversion.kind === 'none';
-    // Converted content is mostly not larger than twice the blob.
-    const converted = conversion.kind === 'none' ? 0 : 2 * reader.size;
+    const converted = convertedBound(conversion, reader.size);
     const reserved = this.#reserve(() => (streams ? reader.streamBytes : reader.readBytes + converted));
     if (reserved < 0) throw new Stopped();
     let kept = 0;
@@ -287,6 +296,15 @@ export class EntryWriter {
   }
 
   #convert(conversion: Conversion, content: Bytes, entry: number): Bytes {
+    const converted = this.#convertText(conversion, content, entry);
+    if (conversion.encoding === undefined || converted.length === 0) return converted;
+    const encoded = encode(conversion.encoding, converted, converted.length);
+    // As with git it is no failure: the file is there, though not as it should be.
+    if (encoded === null) this.#onUnencoded(entry);
+    return encoded ?? converted;
+  }
+
+  #convertText(conversion: Conversion, content: Bytes, entry: number): Bytes {
     if (conversion.kind === 'none') return content;
     const oid = this.#shownOid(conversion, entry);
     const size = convertedSize(conversion, content, content.length, oid);
@@ -343,4 +361,11 @@ export class EntryWriter {
     }
     return ioError('write', path, error);
   }
+}
+
+/** What converting so many bytes takes beside them, mostly: line ends and ident first, then the encoding. */
+function convertedBound({ kind, crlf, ident, encoding }: Conversion, size: number): number {
+  if (kind === 'none') return 0;
+  const text = crlf === 'none' && !ident && encoding !== undefined ? 1 : 2;
+  return text * size * (encoding === undefined ? 1 : 1 + encodedBound(encoding));
 }

@@ -62,5 +62,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly type: 'failed'; readonly entry: number; readonly error: ErrorJson }
+  /** The entry's text cannot be written in its encoding. */
+  | { readonly type: 'unencoded'; readonly entry: number }
   | { readonly type: 'passed' }
   | { readonly type: 'ended'; readonly cost: WorkerCost };

@@ -42,6 +42,7 @@ interface Member {
 export class WorkerPool {
   readonly #members: Member[] = [];
   #onFailure: (entry: number, error: ErrorJson) => void = () => undefined;
+  #onUnencoded: (entry: number) => void = () => undefined;
   #job: Job | null = null;
   /** Why threads could not be started. */
   readonly #notStarted: string[] = [];
@@ -67,6 +68,7 @@ export class WorkerPool {
       const member: Member = { id, worker, ended: null, startedMs: performance.now(), waiting: null };
       worker.on('message', (message: FromWorker) => {
         if (message.type === 'failed') this.#onFailure(message.entry, message.error);
+        else if (message.type === 'unencoded') this.#onUnencoded(message.entry);
         else this.#settle(member, message);
       });
       worker.on('error', (error) => {
@@ -87,8 +89,13 @@ export class WorkerPool {
   }
 
   /** Gives all workers the job. */
-  begin(job: Job, onFailure: (entry: number, error: ErrorJson) => void): void {
+  begin(
+    job: Job,
+    onFailure: (entry: number, error: ErrorJson) => void,
+    onUnencoded: (entry: number) => void = () => undefined,
+  ): void {
     this.#onFailure = onFailure;
+    this.#onUnencoded = onUnencoded;
     this.#job = job;
     for (const { worker, id } of this.#members) worker.postMessage({ type: 'begin', id, job } satisfies ToWorker);
   }

@@ -3,6 +3,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { bug } from '../errors.ts';
+import { loadTables } from '../filter/encode.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { FromWorker, Job, ToWorker } from './messages.ts';
@@ -15,7 +16,12 @@ function send(message: FromWorker): void {
   port?.postMessage(message);
 }
 
-let running: { readonly job: Job; readonly writer: EntryWriter; readonly meter: CostMeter } | null = null;
+let running: {
+  readonly job: Job;
+  readonly writer: EntryWriter;
+  readonly meter: CostMeter;
+  readonly ready: Promise<void>;
+} | null = null;
 
 port.on('message', (message: ToWorker) => {
   switch (message.type) {
@@ -31,15 +37,22 @@ port.on('message', (message: ToWorker) => {
         () => {
           meter.sample();
         },
+        (entry) => {
+          send({ type: 'unencoded', entry });
+        },
       );
-      running = { job, writer, meter };
+      running = { job, writer, meter, ready: loadTables(job.conversions) };
       return;
     }
-    case 'pass':
+    case 'pass': {
       if (running === null) throw bug('a pass before its job');
-      runPass(running.job, message.pass, running.writer, running.meter);
-      send({ type: 'passed' });
+      const { job, writer, meter, ready } = running;
+      void ready.then(() => {
+        runPass(job, message.pass, writer, meter);
+        send({ type: 'passed' });
+      });
       return;
+    }
     case 'end':
       if (running !== null) {
         running.writer.close();

@@ -6,6 +6,7 @@
 import type { AttributeSet, AttributeSets } from '../attributes/attribute-sets.ts';
 import type { AttributeValue } from '../attributes/gitattributes.ts';
 import { CheckoutError } from '../errors.ts';
+import { encodingOf, hasGlibc, type Encoding } from './encodings.ts';
 import { lfsCommand } from './lfs-store.ts';
 
 export interface Conversion {
@@ -23,6 +24,8 @@ export interface Conversion {
   /** `text`: every bare LF becomes CR LF; `auto`: the same, in content that is text and has no CR at all. */
   readonly crlf: 'none' | 'text' | 'auto';
   readonly ident: boolean;
+  /** With `in-core` and `filter`: what the text is written in; else it stays UTF-8. */
+  readonly encoding?: Encoding;
   /** With `filter`: what the content goes through last. */
   readonly driver?: ConversionDriver;
   /** With `refused` and `git`, where the other fields say nothing: such as "working-tree-encoding 'UTF-7'". */
@@ -50,6 +53,8 @@ export interface ConversionConfig {
   readonly eol: 'lf' | 'crlf' | 'native';
   /** How lines end on this platform: 'crlf' on Windows. */
   readonly nativeEol: 'lf' | 'crlf';
+  /** Whether git runs on GNU libc, whose iconv it encodes by. */
+  readonly glibc: boolean;
   /** Whether commands of filter drivers can be run as git runs them here: not on Windows, where git brings its own shell. */
   readonly runsDrivers: boolean;
   /** By name, every subsection of `filter` that has any key. */
@@ -104,6 +109,10 @@ export function readConversionConfig(config: ConversionConfigSource, platform: N
     autocrlf: autocrlfOf(config.getBoolOrText('core.autocrlf')),
     eol: eol === 'lf' || eol === 'crlf' ? eol : 'native',
     nativeEol: platform === 'win32' ? 'crlf' : 'lf',
+    // Asked for only where a file has an encoding.
+    get glibc() {
+      return hasGlibc();
+    },
     runsDrivers: platform !== 'win32',
     filters,
   };
@@ -162,6 +171,7 @@ function same(a: Conversion, b: Conversion): boolean {
     a.crlf === b.crlf &&
     a.ident === b.ident &&
     a.reason === b.reason &&
+    JSON.stringify(a.encoding) === JSON.stringify(b.encoding) &&
     // A driver's name says all else about it.
     a.driver?.name === b.driver?.name
   );
@@ -179,12 +189,18 @@ export function conversionFor(attributes: AttributeSet, config: ConversionConfig
   const ident = attributes.ident === true;
 
   if (attributes.workingTreeEncoding === true) return refused('its working-tree-encoding has no value');
-  const encoding = encodingReason(attributes.workingTreeEncoding);
-  if (encoding !== null) return handedToGit(encoding);
+  const named = attributes.workingTreeEncoding;
+  let encoding: Encoding | undefined;
+  // To git an unset one is as an empty one.
+  if (typeof named === 'string' && named !== '' && !/^utf-?8$/i.test(named)) {
+    encoding = encodingOf(named, config.glibc) ?? undefined;
+    if (encoding === undefined) return handedToGit(`working-tree-encoding '${named}'`);
+  }
+  const encoded = encoding === undefined ? {} : { encoding };
 
   const name = attributes.filter;
   const settings = typeof name === 'string' ? config.filters.get(name) : undefined;
-  let inCore = isAuto;
+  let inCore = isAuto || encoding !== undefined;
   if (settings !== undefined) {
     const { process, smudge, clean, required } = settings;
     // A process that is set, be it empty, keeps smudge from being used.
@@ -192,15 +208,17 @@ export function conversionFor(attributes: AttributeSet, config: ConversionConfig
     if (command !== '') {
       if (!config.runsDrivers) return handedToGit(`filter driver '${String(name)}' runs a command`);
       const longRunning = process !== undefined;
-      const lfs = lfsCommand(command, longRunning);
+      // A pointer that was encoded is none.
+      const lfs = encoding === undefined ? lfsCommand(command, longRunning) : null;
       const driver = { name: String(name), command, longRunning, required, ...(lfs === null ? {} : { lfs }) };
-      return { kind: 'filter', crlf, ident, driver };
+      return { kind: 'filter', crlf, ident, ...encoded, driver };
     }
     inCore ||= process !== undefined || smudge !== undefined || clean !== undefined;
     // What git streams never comes to the place where it would notice.
     if (required && inCore) return refused(`filter driver '${String(name)}' is required and has no command`);
   }
 
+  if (encoding !== undefined) return { kind: 'in-core', crlf, ident, encoding };
   if (crlf === 'none' && !ident) return { kind: 'none', crlf, ident };
   // Line ends alone come out the same either way, so they are streamed whatever git's class.
   return { kind: crlf === 'auto' || (ident && inCore) ? 'in-core' : 'stream', crlf, ident };
@@ -240,10 +258,4 @@ function textAction(value: AttributeValue): EolAction | null {
 function textEolIsCrlf({ autocrlf, eol, nativeEol }: ConversionConfig): boolean {
   if (autocrlf !== 'false') return autocrlf === 'true';
   return (eol === 'native' ? nativeEol : eol) === 'crlf';
-}
-
-/** Why the encoding needs git, or null when there is nothing to encode. To git an unset one is as an empty one. */
-function encodingReason(value: AttributeValue): string | null {
-  if (typeof value !== 'string' || value === '') return null;
-  return /^utf-?8$/i.test(value) ? null : `working-tree-encoding '${value}'`;
 }

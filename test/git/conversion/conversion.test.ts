@@ -295,6 +295,7 @@ describe.each(SETTINGS)('core.autocrlf=%s core.eol=%s', (autocrlf, eol) => {
     autocrlf,
     eol: eol === 'unset' ? 'native' : eol,
     nativeEol: NATIVE,
+    glibc: true,
     runsDrivers: true,
     filters: DRIVERS,
   };
@@ -352,6 +353,7 @@ describe('what this part does not do by itself', () => {
     autocrlf: 'false',
     eol: 'native',
     nativeEol: NATIVE,
+    glibc: true,
     runsDrivers: true,
     filters: drivers,
   };
@@ -369,7 +371,7 @@ describe('what this part does not do by itself', () => {
     ['filter=required eol=crlf', 'stream', undefined],
     ['working-tree-encoding', 'refused', 'its working-tree-encoding has no value'],
     ['-working-tree-encoding', 'none', undefined],
-    ['working-tree-encoding=UTF-16', 'git', "working-tree-encoding 'UTF-16'"],
+    ['working-tree-encoding=UTF-7', 'git', "working-tree-encoding 'UTF-7'"],
     ['working-tree-encoding=Utf8', 'none', undefined],
   ])('%s: %s', (attributes, kind, reason) => {
     const files = new Map([
@@ -405,6 +407,7 @@ test('the table gives each attribute set a number below 256, however many driver
     autocrlf: 'false',
     eol: 'native',
     nativeEol: 'lf',
+    glibc: true,
     runsDrivers: true,
     filters: drivers,
   };

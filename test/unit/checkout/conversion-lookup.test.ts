@@ -19,6 +19,7 @@ const CONFIG: ConversionConfig = {
   autocrlf: 'false',
   eol: 'native',
   nativeEol: 'lf',
+  glibc: true,
   runsDrivers: true,
   filters: new Map(),
 };
@@ -183,8 +184,8 @@ describe('other places', () => {
   });
 
   it('says by which filter a path needs git', () => {
-    expect(conversionsOf({ '.gitattributes': 'a working-tree-encoding=UTF-16\n', a: 'x' })).toEqual({
-      a: "working-tree-encoding 'UTF-16'",
+    expect(conversionsOf({ '.gitattributes': 'a working-tree-encoding=UTF-7\n', a: 'x' })).toEqual({
+      a: "working-tree-encoding 'UTF-7'",
     });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AttributeSet } from '../../../src/engine/attributes/attribute-sets.ts';
 import { CheckoutError } from '../../../src/engine/errors.ts';
+import { hasGlibc } from '../../../src/engine/filter/encodings.ts';
 import {
   conversionFor,
   readConversionConfig,
@@ -21,6 +22,7 @@ const PLAIN: ConversionConfig = {
   autocrlf: 'false',
   eol: 'native',
   nativeEol: 'lf',
+  glibc: true,
   runsDrivers: true,
   filters: new Map(),
 };
@@ -54,7 +56,7 @@ function source(values: Readonly<Record<string, string | null | boolean>>): Conv
 
 describe('configuration', () => {
   test('nothing set', () => {
-    expect(readConversionConfig(source({}), 'linux')).toEqual(PLAIN);
+    expect(readConversionConfig(source({}), 'linux')).toEqual({ ...PLAIN, glibc: hasGlibc() });
     expect(readConversionConfig(source({}), 'win32').nativeEol).toBe('crlf');
     expect(readConversionConfig(source({}), 'darwin').nativeEol).toBe('lf');
   });
@@ -73,6 +75,7 @@ describe('configuration', () => {
       autocrlf: 'input',
       eol: 'crlf',
       nativeEol: 'lf',
+      glibc: hasGlibc(),
       runsDrivers: true,
       filters: new Map([
         ['lfs', { smudge: 'git-lfs smudge -- %f', process: 'git-lfs filter-process', required: true }],
