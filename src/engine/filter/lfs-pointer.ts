@@ -1,7 +1,7 @@
 /**
  * Git LFS pointers: the small text that stands in the repository for a large file. Only the one spelling that git-lfs itself writes is
  * taken for a pointer here; whatever else git-lfs may understand (other orders, other versions, extensions) is left to it.
- * Format: git-lfs, docs/spec.md.
+ * Format: the specification of git-lfs, version 1.
  */
 import type { Bytes } from '../bytes.ts';
 
