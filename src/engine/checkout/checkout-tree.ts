@@ -28,7 +28,7 @@ import { displayPath, maxPathBytes, WorktreePaths } from '../worktree/paths.ts';
 import { FilterDrivers } from '../driver/drivers.ts';
 import { Budget } from './budget.ts';
 import { addPartners, collisionWarning, findCollisions, type Collisions } from './collisions.ts';
-import { clearEntry, removeTracked } from './clear-way.ts';
+import { clearEntry, endRemovals } from './clear-way.ts';
 import { compareWithIndex, compareWithNothing, type Comparison } from './compare.ts';
 import {
   BYTES_DONE,
@@ -48,10 +48,11 @@ import { buildManifest, type ConversionLookup, type Manifest } from './manifest.
 import type { Job, LfsAccess, Pass } from './messages.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
+import { createRemovals, removeFiles } from './removals.ts';
 import { repairTrees } from './repair-trees.ts';
 import type { SparseRules } from './sparse-rules.ts';
 import { writeBatch } from './worker-loop.ts';
-import { State, STAT_WORDS, type Tables } from './tables.ts';
+import { isForWorkers, State, STAT_WORDS, type Tables } from './tables.ts';
 import { orderWrites } from './write-order.ts';
 
 export interface TreeCheckout {
@@ -221,7 +222,7 @@ function refuseEntries(tables: Tables, conversions: readonly Conversion[]): void
   if (!conversions.some(({ kind }) => kind === 'refused')) return;
   for (let entry = 0; entry < tables.count; entry++) {
     const conversion = conversions[tables.conversions[entry] ?? 0];
-    const open = isOpen(tables.states[entry]) || tables.states[entry] === State.COLLIDED;
+    const open = isForWorkers(tables.states[entry]) || tables.states[entry] === State.COLLIDED;
     if (!open || conversion?.kind !== 'refused') continue;
     const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
     throw new CheckoutError('filter-failed', `cannot write '${path}': ${conversion.reason ?? ''}`, { path });
@@ -230,7 +231,9 @@ function refuseEntries(tables: Tables, conversions: readonly Conversion[]): void
 
 function keepFromWorkers(tables: Tables, { groups }: Collisions): void {
   for (let entry = 0; entry < tables.count; entry++) {
-    if (groups[entry] !== 0 && tables.states[entry] === State.PENDING) tables.states[entry] = State.COLLIDED;
+    const state = tables.states[entry];
+    if (groups[entry] !== 0 && (state === State.PENDING || state === State.REPLACE))
+      tables.states[entry] = State.COLLIDED;
   }
 }
 
@@ -269,10 +272,6 @@ async function write(
   const { tables } = manifest;
   const failures = new Map<number, CheckoutError>();
 
-  const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite - toFilter);
-  for (const entry of absent) {
-    fail(tables, failures, entry, missing(tables.oids, entry * tables.format.oidBytes, tables.format));
-  }
   const control = createControl();
   const job: Job = {
     tables,
@@ -284,6 +283,7 @@ async function write(
     workTree: request.workTree,
     conversions: request.conversionList(),
     lfs: request.lfs,
+    replaces: workersReplace(request, prepared),
     platform: process.platform,
   };
   const onFailure = (entry: number, error: ErrorJson): void => {
@@ -317,10 +317,22 @@ async function write(
     signal: request.signal,
   });
   try {
+    // Threads were started for what the walk met; of an odd tree there may be nothing left to write.
+    const threads = pool.size > 0;
+    if (threads) pool.begin(job, onFailure, onUnencoded);
+    const removals = request.index === null ? null : createRemovals(request.index, comparison.removals);
+    const removing = threads && removals !== null && removals.count > 0 ? pool.remove(removals) : null;
+    const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite - toFilter);
+    for (const entry of absent) {
+      fail(tables, failures, entry, missing(tables.oids, entry * tables.format.oidBytes, tables.format));
+    }
+    if (removals !== null) removeFiles(control, removals, paths);
+    await removing;
+    stopIfAborted(request);
     const removed =
-      request.index === null
+      request.index === null || removals === null
         ? { count: 0, warnings: [] }
-        : removeTracked(request.index, comparison.removals, paths, request.keep);
+        : endRemovals(request.index, comparison, removals, paths, request.keep);
     for (const line of removed.warnings) request.warn(line);
 
     // Workers write from here on; each waits until its next batch is cleared.
@@ -333,9 +345,6 @@ async function write(
         baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
       },
     };
-    // Threads were started for what the walk met; of an odd tree there may be nothing left to write.
-    const threads = pool.size > 0;
-    if (threads) pool.begin(job, onFailure, onUnencoded);
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
     const filters = new FilterPass({
@@ -441,7 +450,16 @@ function secondPass(first: Pass, control: Int32Array): Pass | null {
   return { ...families, deferred: null };
 }
 
-/** Makes directories and removes what is in the way, in write order, letting the workers follow. */
+/**
+ * Whether workers remove the files that theirs replace. Not where names may fold: a removal for one entry could
+ * hit what has just been written for another. And not in an empty working tree, where nothing but such another file can
+ * be in the way.
+ */
+function workersReplace(request: TreeCheckout, prepared: Prepared): boolean {
+  return !request.foldsNames && !prepared.rootIsEmpty;
+}
+
+/** Makes directories, and removes what is in the way if workers do not, in write order, letting the workers follow. */
 async function clearWay(
   request: TreeCheckout,
   prepared: Prepared,
@@ -451,6 +469,7 @@ async function clearWay(
   failures: Map<number, CheckoutError>,
 ): Promise<void> {
   const { tables } = prepared.manifest;
+  const replace = workersReplace(request, prepared);
   const publish = (ready: number): void => {
     Atomics.store(control, READY, ready);
     Atomics.notify(control, READY);
@@ -459,7 +478,7 @@ async function clearWay(
     // The first one to need a directory says how it is spelled.
     for (let entry = 0; entry < tables.count; entry++) {
       const state = tables.states[entry];
-      if (isOpen(state) || state === State.LATER || state === State.COLLIDED) {
+      if (isForWorkers(state) || state === State.LATER || state === State.COLLIDED) {
         directories.ensure(tables.directories[entry] ?? 0);
       }
     }
@@ -476,7 +495,7 @@ async function clearWay(
       }
     }
     const existed = directories.ensure(tables.directories[entry] ?? 0);
-    if (existed && tables.states[entry] !== State.VERIFY) clearOrFail(request, prepared, failures, entry);
+    if (!replace && existed && tables.states[entry] !== State.VERIFY) clearOrFail(request, prepared, failures, entry);
   }
   publish(order.length);
 }
@@ -516,7 +535,7 @@ async function writeRemaining(
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
     const group = collisions?.groups[entry] ?? 0;
-    if (state !== State.COLLIDED && !isOpen(state) && (group === 0 || state !== State.LATER)) continue;
+    if (state !== State.COLLIDED && !isForWorkers(state) && (group === 0 || state !== State.LATER)) continue;
     stopIfAborted(request);
     // A worker that died may have left a part of the file; a collision, another file.
     const directory = tables.directories[entry] ?? 0;
@@ -555,10 +574,6 @@ function locate(odb: ObjectDatabase, tables: Tables, failures: Map<number, Check
   tables.packs[entry] = odb.pack;
   tables.offsets[entry] = odb.offset;
   return true;
-}
-
-function isOpen(state: number | undefined): boolean {
-  return state === State.PENDING || state === State.VERIFY;
 }
 
 /** Makes links and submodule directories, in index order. */

@@ -1,17 +1,17 @@
 /**
- * Clears the way for the workers: removes what the new tree does not have, and what stands where an entry goes. Main
- * thread only; the workers themselves never remove anything.
+ * Clears the way for what is written: what is left to remove of what the new tree does not have, and what stands where an entry
+ * goes. Main thread only.
  */
 import { lstatSync, type Stats } from 'node:fs';
-import { bufferOver, type Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
 import type { IndexTable } from '../index/index-table.ts';
 import { MODE_GITLINK } from '../object/tree.ts';
 import { displayPath, type WorktreePaths } from '../worktree/paths.ts';
+import { RealDirectories } from '../worktree/real-directories.ts';
 import { removeAll, removeEmptyDirectory, unlinkTracked } from '../worktree/remove.ts';
+import type { Comparison } from './compare.ts';
+import { Removal, type Removals } from './removals.ts';
 import type { Tables } from './tables.ts';
-
-const SLASH = 0x2f;
 
 export interface Removed {
   readonly count: number;
@@ -20,75 +20,59 @@ export interface Removed {
 }
 
 /**
- * Removes tracked entries that the new tree does not have, then the directories that this emptied. A path below a link or
- * below something that is no directory is not ours and is left alone.
+ * Ends the removal of tracked entries that the new tree does not have: what no thread could remove, submodules, and the
+ * directories that only such entries were in. A path below a link or below something that is no directory is not ours and
+ * is left alone.
+ * @param files what threads have removed
  * @param keep a directory that must not be removed
  */
-export function removeTracked(index: IndexTable, removals: Uint32Array, paths: WorktreePaths, keep: string): Removed {
+export function endRemovals(
+  index: IndexTable,
+  { removals, vanished, vanishedLengths }: Comparison,
+  files: Removals,
+  paths: WorktreePaths,
+  keep: string,
+): Removed {
   const { pathBytes, pathOffsets } = index;
   const warnings: string[] = [];
-  const emptied: { start: number; end: number }[] = [];
+  const directories = new RealDirectories(paths);
   let count = 0;
-  let directoryStart = 0;
-  let directoryEnd = 0;
-  let directory: DirectoryState = 'real';
+  for (let i = 0; i < files.count; i++) {
+    const state = files.states[i];
+    if (state === Removal.GONE) count++;
+    if (state === Removal.GONE || state === Removal.NOT_OURS) continue;
+    const start = files.pathOffsets[i] ?? 0;
+    const end = files.pathOffsets[i + 1] ?? 0;
+    const leading = directories.look(files.pathBytes, start, end);
+    if (leading === 'other' || leading === 'missing') continue;
+    const errno =
+      leading === 'real' ? unlinkTracked(paths.absolute(files.pathBytes, start, end)) : directories.lastErrno;
+    if (errno === null) count++;
+    else warnings.push(`unable to remove '${displayPath(files.pathBytes, start, end)}': ${errno}`);
+  }
   for (const entry of removals) {
+    if (index.modes[entry] !== MODE_GITLINK) continue;
     const start = pathOffsets[entry] ?? 0;
     const end = pathOffsets[entry + 1] ?? 0;
-    const nameStart = lastSlash(pathBytes, start, end) + 1;
-    if (!sameBytes(pathBytes, start, nameStart, directoryStart, directoryEnd)) {
-      directoryStart = start;
-      directoryEnd = nameStart;
-      directory = directoryState(pathBytes, start, nameStart, paths);
-      if (directory === 'real' && nameStart > start) emptied.push({ start, end: nameStart - 1 });
+    const leading = directories.look(pathBytes, start, end);
+    if (leading === 'unknown') {
+      warnings.push(`unable to remove '${displayPath(pathBytes, start, end)}': ${directories.lastErrno}`);
     }
-    if (directory === 'other') continue;
-    if (directory !== 'real') {
-      warnings.push(`unable to remove '${displayPath(pathBytes, start, end)}': ${directory.errno}`);
-      continue;
-    }
+    if (leading !== 'real') continue;
     const path = paths.absolute(pathBytes, start, end);
-    if (index.modes[entry] === MODE_GITLINK) {
-      // A populated submodule stays, as with git.
-      if (removeEmptyDirectory(path, keep)) count++;
-      else if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-        warnings.push(`unable to remove the submodule directory '${displayPath(pathBytes, start, end)}'`);
-      }
-      continue;
+    // A populated submodule stays, as with git.
+    if (removeEmptyDirectory(path, keep)) count++;
+    else if (lstatOrNothing(path) !== undefined) {
+      warnings.push(`unable to remove the submodule directory '${displayPath(pathBytes, start, end)}'`);
     }
-    const errno = unlinkTracked(path);
-    if (errno === null) count++;
-    else warnings.push(`unable to remove '${displayPath(pathBytes, start, end)}': ${errno}`);
   }
-  for (const { start, end } of emptied.reverse()) removeUpwards(pathBytes, start, end, paths, keep);
+  // From the last one on, so that what is in a directory goes before it.
+  for (let i = vanished.length - 1; i >= 0; i--) {
+    const start = pathOffsets[vanished[i] ?? 0] ?? 0;
+    const end = start + (vanishedLengths[i] ?? 0);
+    if (directories.leadTo(pathBytes, start, end)) removeEmptyDirectory(paths.absolute(pathBytes, start, end), keep);
+  }
   return { count, warnings };
-}
-
-/** Removes a directory and then those above it, as long as they are empty. */
-function removeUpwards(pathBytes: Bytes, start: number, end: number, paths: WorktreePaths, keep: string): void {
-  let at = end;
-  while (at > start && removeEmptyDirectory(paths.absolute(pathBytes, start, at), keep)) {
-    at = lastSlash(pathBytes, start, at);
-  }
-}
-
-/** A directory that is one and no link, something else or nothing, or one that may not be looked at. */
-type DirectoryState = 'real' | 'other' | { readonly errno: string };
-
-/** What the directory path[start, end) (with its slash) is, each of its components looked at. */
-function directoryState(pathBytes: Bytes, start: number, end: number, paths: WorktreePaths): DirectoryState {
-  for (let i = start; i < end; i++) {
-    if (pathBytes[i] !== SLASH) continue;
-    try {
-      const stat = lstatSync(paths.absolute(pathBytes, start, i), { throwIfNoEntry: false });
-      if (stat?.isDirectory() !== true) return 'other';
-    } catch (error) {
-      const errno = errnoOf(error);
-      if (errno === undefined) throw error;
-      return errno === 'ENOTDIR' ? 'other' : { errno };
-    }
-  }
-  return 'real';
 }
 
 /**
@@ -114,16 +98,4 @@ function lstatOrNothing(path: Buffer): Stats | undefined {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
   }
-}
-
-/** Position of the last slash in [start, end), or start - 1. */
-function lastSlash(bytes: Bytes, start: number, end: number): number {
-  let at = end - 1;
-  while (at >= start && bytes[at] !== SLASH) at--;
-  return at;
-}
-
-function sameBytes(bytes: Bytes, aStart: number, aEnd: number, bStart: number, bEnd: number): boolean {
-  if (aEnd - aStart !== bEnd - bStart) return false;
-  return bufferOver(bytes, aStart, aEnd).equals(bufferOver(bytes, bStart, bEnd));
 }

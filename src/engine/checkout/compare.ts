@@ -4,6 +4,7 @@
  * mode and its stat data have not changed; everything else is written anew.
  */
 import { lstatSync, type BigIntStats } from 'node:fs';
+import type { Bytes } from '../bytes.ts';
 import { FLAG, type IndexTable } from '../index/index-table.ts';
 import { isEmptyBlob, isRacy, matchStat, type StatComparison } from '../index/stat-words.ts';
 import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
@@ -14,12 +15,17 @@ import type { SparseRules } from './sparse-rules.ts';
 import { bringIn, isInside, leaveOut, leaveOutAsBefore, withoutPresent } from './sparse-update.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 
+const SLASH = 0x2f;
+
 export interface Comparison {
   /** Entries of the old index that the new tree does not have. */
   readonly removals: Uint32Array;
+  /** The same for directories: the path of number i is the first vanishedLengths[i] bytes of that of entry vanished[i]. Parents come first. */
+  readonly vanished: Uint32Array;
+  readonly vanishedLengths: Uint32Array;
   /** Entries that stay without being looked at again. */
   readonly kept: number;
-  /** Entries for workers: PENDING and VERIFY. */
+  /** Entries for workers: PENDING, REPLACE and VERIFY. */
   readonly toWrite: number;
   /** Reasons for which only git can do this update. */
   readonly needsGit: readonly string[];
@@ -35,7 +41,8 @@ export function compareWithNothing(tables: Tables, symlinks: boolean): Compariso
     startEntry(tables, i, symlinks);
     if (tables.states[i] === State.PENDING) toWrite++;
   }
-  return { removals: new Uint32Array(0), kept: 0, toWrite, needsGit: [] };
+  const none = new Uint32Array(0);
+  return { removals: none, vanished: none, vanishedLengths: none, kept: 0, toWrite, needsGit: [] };
 }
 
 /** Sets the state of an entry that the index does not have. The manifest has marked those outside of a sparse checkout. */
@@ -44,9 +51,13 @@ function startEntry(tables: Tables, entry: number, symlinks: boolean): void {
   else tables.states[entry] = initialState(tables, entry, symlinks);
 }
 
-function initialState(tables: Tables, entry: number, symlinks: boolean): number {
+/**
+ * @param symlinks core.symlinks
+ * @param pending the state of a file
+ */
+function initialState(tables: Tables, entry: number, symlinks: boolean, pending: number = State.PENDING): number {
   const mode = tables.modes[entry];
-  return (mode === MODE_SYMLINK && symlinks) || mode === MODE_GITLINK ? State.LATER : State.PENDING;
+  return (mode === MODE_SYMLINK && symlinks) || mode === MODE_GITLINK ? State.LATER : pending;
 }
 
 /**
@@ -64,6 +75,11 @@ export function compareWithIndex(
   const matcher = sparse?.matcher ?? null;
   const removals: number[] = [];
   const needsGit = new Set<string>();
+  const vanished = new Vanished(tables, index);
+  const removed = (entry: number): void => {
+    vanished.add(entry, removals[removals.length - 1]);
+    removals.push(entry);
+  };
   let kept = 0;
   let toWrite = 0;
   let old = 0;
@@ -75,7 +91,7 @@ export function compareWithIndex(
       // Unmerged paths have several entries; one removal is enough. What is left out before and after is not ours.
       const previous = removals[removals.length - 1];
       const again = previous !== undefined && samePath(index, previous, old);
-      if (!again && !(leftOut && isSkipped(index, old))) removals.push(old);
+      if (!again && !(leftOut && isSkipped(index, old))) removed(old);
       if (!leftOut && isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
       old++;
       continue;
@@ -89,7 +105,7 @@ export function compareWithIndex(
     const same = sameInIndex(tables, entry, index, old);
     if (tables.states[entry] === State.SKIPPED) {
       if (isUnmerged(index, old)) needsGit.add('an unmerged path lies outside of the sparse checkout');
-      if (!isSkipped(index, old)) removals.push(old);
+      if (!isSkipped(index, old)) removed(old);
       leaveOut(tables, entry);
       if (same) leaveOutAsBefore(tables, entry, index, old);
     } else {
@@ -103,7 +119,7 @@ export function compareWithIndex(
         ? stateOnDisk(tables, entry, index, old, paths, statComparison)
         : same && isSkipped(index, old) && matcher === null
           ? keepUnseen(tables, entry, index, old, paths, statComparison)
-          : initialState(tables, entry, statComparison.symlinks);
+          : initialState(tables, entry, statComparison.symlinks, State.REPLACE);
       tables.states[entry] = state;
       if (state === State.KEPT) kept++;
       else if (state !== State.LATER) toWrite++;
@@ -113,7 +129,14 @@ export function compareWithIndex(
     // Further stages of an unmerged path.
     while (old < index.count && comparePaths(tables, entry - 1, index, old) === 0) old++;
   }
-  return { removals: Uint32Array.from(removals), kept, toWrite, needsGit: [...needsGit] };
+  return {
+    removals: Uint32Array.from(removals),
+    vanished: Uint32Array.from(vanished.entries),
+    vanishedLengths: Uint32Array.from(vanished.lengths),
+    kept,
+    toWrite,
+    needsGit: [...needsGit],
+  };
 }
 
 /** Byte order of an entry's path and a path of the index. */
@@ -128,6 +151,59 @@ function comparePaths(tables: Tables, entry: number, index: IndexTable, old: num
     if (difference !== 0) return difference;
   }
   return aLength - bLength;
+}
+
+/** Finds the directories of removed entries that the new tree does not have on disk. Entries come in the order of the index. */
+class Vanished {
+  readonly entries: number[] = [];
+  readonly lengths: number[] = [];
+  readonly #tables: Tables;
+  readonly #index: IndexTable;
+  /** The first entry of the new tree on disk that is not before the last removed one, and the one before it. */
+  #next = 0;
+  #before = -1;
+
+  constructor(tables: Tables, index: IndexTable) {
+    this.#tables = tables;
+    this.#index = index;
+  }
+
+  /** @param previous the entry that was removed before this one */
+  add(old: number, previous: number | undefined): void {
+    const tables = this.#tables;
+    const index = this.#index;
+    for (; this.#next < tables.count; this.#next++) {
+      if (tables.states[this.#next] === State.SKIPPED) continue;
+      if (comparePaths(tables, this.#next, index, old) > 0) break;
+      this.#before = this.#next;
+    }
+    // Directories that the tree has would be those of its neighbours there, and some were noted with the last removal.
+    let common = previous === undefined ? 0 : commonLength(index, previous, index, old);
+    if (this.#next < tables.count) common = Math.max(common, commonLength(tables, this.#next, index, old));
+    if (this.#before >= 0) common = Math.max(common, commonLength(tables, this.#before, index, old));
+    const start = index.pathOffsets[old] ?? 0;
+    const length = (index.pathOffsets[old + 1] ?? 0) - start;
+    for (let i = common; i < length; i++) {
+      if (index.pathBytes[start + i] !== SLASH) continue;
+      this.entries.push(old);
+      this.lengths.push(i);
+    }
+  }
+}
+
+interface Paths {
+  readonly pathBytes: Bytes;
+  readonly pathOffsets: Uint32Array;
+}
+
+/** How many bytes two paths begin with in common. */
+function commonLength(a: Paths, i: number, b: Paths, j: number): number {
+  const aStart = a.pathOffsets[i] ?? 0;
+  const bStart = b.pathOffsets[j] ?? 0;
+  const least = Math.min((a.pathOffsets[i + 1] ?? 0) - aStart, (b.pathOffsets[j + 1] ?? 0) - bStart);
+  let common = 0;
+  while (common < least && a.pathBytes[aStart + common] === b.pathBytes[bStart + common]) common++;
+  return common;
 }
 
 function samePath(index: IndexTable, a: number, b: number): boolean {
@@ -165,8 +241,9 @@ function stateOnDisk(
   const stat = lstatOrNothing(path);
   const oldAt = old * STAT_WORDS;
   const emptyBlob = isEmptyBlob(index.oids, old * index.format.oidBytes, index.format);
-  if (stat === undefined || matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
-    return initialState(tables, entry, statComparison.symlinks);
+  if (stat === undefined) return initialState(tables, entry, statComparison.symlinks);
+  if (matchStat(index.stats, oldAt, stat, statComparison, emptyBlob) === 'changed') {
+    return initialState(tables, entry, statComparison.symlinks, State.REPLACE);
   }
   tables.stats.set(index.stats.subarray(oldAt, oldAt + STAT_WORDS), entry * STAT_WORDS);
   if (!isRacy(index.stats, oldAt, index.mtimeSeconds)) return State.KEPT;

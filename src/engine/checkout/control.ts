@@ -11,7 +11,9 @@ export const READY = 1;
 export const STOP = 2;
 /** Entries in the list of deferred ones. */
 export const DEFERRED = 3;
-const CONTROL_WORDS = 4;
+/** Next file to be claimed for removal (removals.ts). */
+export const NEXT_REMOVAL = 4;
+const CONTROL_WORDS = 5;
 
 /** What each thread has done so far, a row for each: for progress, and for the report when a thread dies. */
 export const FILES_DONE = 0;

@@ -18,8 +18,9 @@ import { BLOB, typeName } from '../pack/entry.ts';
 import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
 import { fileHasContent } from '../worktree/compare-file.ts';
 import { contentOf, createCopy, NoSource } from '../worktree/copy-file.ts';
-import { createFile, type Producer } from '../worktree/create-file.ts';
+import { createFile, replacing, type Existing, type Producer } from '../worktree/create-file.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
+import { RealDirectories } from '../worktree/real-directories.ts';
 import { Budget } from './budget.ts';
 import { BYTES_DONE, COUNTERS, DEFERRED, FILES_DONE, STOP } from './control.ts';
 import type { DeferredList, Job } from './messages.ts';
@@ -49,6 +50,7 @@ export class EntryWriter {
   readonly #job: Job;
   readonly #reader: ObjectReader;
   readonly #paths: WorktreePaths;
+  readonly #directories: RealDirectories;
   readonly #budget: Budget;
   readonly #oidBytes: number;
   readonly #onFailure: (entry: number, error: ErrorJson) => void;
@@ -78,6 +80,7 @@ export class EntryWriter {
     this.#reader = new ObjectReader(job.packs, job.objectDirectories, job.tables.format);
     this.#oidBytes = job.tables.format.oidBytes;
     this.#paths = new WorktreePaths(job.workTree);
+    this.#directories = new RealDirectories(this.#paths);
     this.#budget = new Budget(job.budget, thread);
     this.#onFailure = onFailure;
     this.#onLarge = onLarge;
@@ -104,15 +107,15 @@ export class EntryWriter {
   }
 
   /**
-   * Brings a PENDING or VERIFY entry into its next state and stores that. Failures are told, not thrown; what is thrown is a
+   * Brings an entry for workers into its next state and stores that. Failures are told, not thrown; what is thrown is a
    * bug.
    * @param deferred where to note an entry for a later pass, whose state then stays; null to write everything now
    */
   write(entry: number, deferred: DeferredList | null): void {
     const { tables } = this.#job;
-    const verify = tables.states[entry] === State.VERIFY;
+    const before = tables.states[entry] ?? State.PENDING;
     try {
-      const state = this.#write(entry, verify, deferred);
+      const state = this.#write(entry, before, deferred);
       tables.states[entry] = state;
     } catch (error) {
       if (error instanceof Stopped) return;
@@ -185,39 +188,41 @@ export class EntryWriter {
     return conversion;
   }
 
-  #write(entry: number, verify: boolean, deferred: DeferredList | null): number {
+  #write(entry: number, before: number, deferred: DeferredList | null): number {
     const conversion = this.#open(entry);
     const reader = this.#reader;
     const small = reader.readSmall();
-    if (conversion.kind === 'filter') return this.#writeLfs(entry, verify, conversion, small);
-    if (small !== null) return this.#put(entry, verify, this.#convert(conversion, small, entry));
+    if (conversion.kind === 'filter') return this.#writeLfs(entry, before, conversion, small);
+    if (small !== null) return this.#put(entry, before, this.#convert(conversion, small, entry));
     if (deferred !== null && reader.missesLargeBase) {
       const at = Atomics.add(this.#job.control, DEFERRED, 1);
       deferred.entries[at] = entry;
       deferred.bases[at] = reader.baseKey;
       deferred.baseSizes[at] = reader.baseSize;
-      return verify ? State.VERIFY : State.PENDING;
+      return before;
     }
-    return this.#writeLarge(entry, verify, conversion);
+    return this.#writeLarge(entry, before, conversion);
   }
 
   /**
    * A file of Git LFS: the pointer's object from the local store, or the pointer itself where git-lfs would leave it. All else
    * is for the driver.
    */
-  #writeLfs(entry: number, verify: boolean, conversion: Conversion, blob: Bytes | null): number {
+  #writeLfs(entry: number, before: number, conversion: Conversion, blob: Bytes | null): number {
     const { lfs } = this.#job;
+    const verify = before === State.VERIFY;
     const forDriver = verify ? State.FILTER_VERIFY : State.FILTER;
     // No pointer is so large. One that is made of a large base does not occur.
     if (lfs === null || blob === null) return forDriver;
     const content = this.#convert(conversion, blob, entry);
     // An empty file stands for itself.
-    if (content.length === 0) return this.#put(entry, verify, content);
+    if (content.length === 0) return this.#put(entry, before, content);
     const size = lfsPointerSize(content);
     if (size < 0) return forDriver;
-    if (lfs.store.skip || conversion.driver?.lfs?.skip === true) return this.#put(entry, verify, content);
+    if (lfs.store.skip || conversion.driver?.lfs?.skip === true) return this.#put(entry, before, content);
     const source = lfsObjectPath(lfs.store, lfsPointerOid(content));
     const { tables } = this.#job;
+    if (!verify && !this.#mayWrite(entry)) return State.COLLIDED;
     const path = this.#paths.absolute(
       tables.pathBytes,
       tables.pathOffsets[entry] ?? 0,
@@ -227,7 +232,8 @@ export class EntryWriter {
       if (verify) return fileHasContent(path, contentOf(source, size)) ? State.KEPT : State.COLLIDED;
       const executable = tables.modes[entry] === MODE_EXECUTABLE;
       const { shareBlocks } = lfs;
-      const stat = createCopy(source, path, { executable, size, shareBlocks });
+      const copy = (): BigIntStats | null => createCopy(source, path, { executable, size, shareBlocks });
+      const stat = replacing(path, this.#existing(before), copy);
       if (stat === null) return State.COLLIDED;
       this.record(entry, stat);
       return State.WRITTEN;
@@ -238,7 +244,7 @@ export class EntryWriter {
   }
 
   /** An object that is larger than the scratch buffers, or is made of such. */
-  #writeLarge(entry: number, verify: boolean, conversion: Conversion): number {
+  #writeLarge(entry: number, before: number, conversion: Conversion): number {
     const reader = this.#reader;
     if (!reader.usesRetained) this.dropRetained();
     reader.measure();
@@ -249,7 +255,7 @@ export class EntryWriter {
     let kept = 0;
     try {
       const content = streams ? this.#streamed(conversion, entry) : this.#convert(conversion, reader.read(), entry);
-      return this.#put(entry, verify, content);
+      return this.#put(entry, before, content);
     } finally {
       this.#onLarge();
       reader.finish();
@@ -338,14 +344,30 @@ export class EntryWriter {
     };
   }
 
-  #put(entry: number, verify: boolean, content: Bytes | Producer): number {
+  /**
+   * Whether what leads to the entry is directories. The main thread has made or seen them; if a link has come in the place of
+   * one since, it puts that right.
+   */
+  #mayWrite(entry: number): boolean {
+    const { pathBytes, pathOffsets } = this.#job.tables;
+    return this.#directories.look(pathBytes, pathOffsets[entry] ?? 0, pathOffsets[entry + 1] ?? 0) !== 'other';
+  }
+
+  /** What is to become of a file or link at the place of an entry that was in this state. */
+  #existing(before: number): Existing {
+    if (!this.#job.replaces) return 'stays';
+    return before === State.REPLACE ? 'is-likely' : 'goes';
+  }
+
+  #put(entry: number, before: number, content: Bytes | Producer): number {
     const { tables } = this.#job;
     const start = tables.pathOffsets[entry] ?? 0;
     const end = tables.pathOffsets[entry + 1] ?? 0;
+    if (before !== State.VERIFY && !this.#mayWrite(entry)) return State.COLLIDED;
     const path = this.#paths.absolute(tables.pathBytes, start, end);
-    if (verify) return fileHasContent(path, content) ? State.KEPT : State.COLLIDED;
+    if (before === State.VERIFY) return fileHasContent(path, content) ? State.KEPT : State.COLLIDED;
     const mode = tables.modes[entry] ?? 0;
-    const stat = createFile(path, mode === MODE_EXECUTABLE, content);
+    const stat = createFile(path, mode === MODE_EXECUTABLE, content, this.#existing(before));
     if (stat === null) return State.COLLIDED;
     this.record(entry, stat);
     return State.WRITTEN;

@@ -16,7 +16,7 @@ import { ComparisonSink, FileSink } from '../worktree/file-sink.ts';
 import type { LeadingDirectories } from '../worktree/leading-directories.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
 import type { EntryWriter, HeldContent } from './entry-writer.ts';
-import { State, type Tables } from './tables.ts';
+import { isForWorkers, State, type Tables } from './tables.ts';
 
 /** How long to wait before memory that other threads hold is asked for again. */
 const MEMORY_WAIT_MS = 10;
@@ -50,9 +50,9 @@ export function openFilterEntries(tables: Tables, conversions: readonly Conversi
   let count = 0;
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
-    if (state !== State.PENDING && state !== State.VERIFY) continue;
+    if (!isForWorkers(state)) continue;
     if (!goesThroughDriver(conversions[tables.conversions[entry] ?? 0], withLfs)) continue;
-    tables.states[entry] = state === State.PENDING ? State.FILTER : State.FILTER_VERIFY;
+    tables.states[entry] = state === State.VERIFY ? State.FILTER_VERIFY : State.FILTER;
     count++;
   }
   return count;

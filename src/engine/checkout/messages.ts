@@ -7,6 +7,7 @@ import type { ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import type { LfsStore } from '../filter/lfs-store.ts';
 import type { PackFile } from '../pack/pack-file.ts';
+import type { Removals } from './removals.ts';
 import type { Tables } from './tables.ts';
 
 /** All that is needed to write entries, for the whole run; shared memory and plain values. */
@@ -23,6 +24,8 @@ export interface Job {
   readonly conversions: readonly Conversion[];
   /** Null where there is none, or none that we can find. */
   readonly lfs: LfsAccess | null;
+  /** Whether a worker removes the file or link that stands where its own goes; else such entries are the main thread's. */
+  readonly replaces: boolean;
   readonly platform: NodeJS.Platform;
 }
 
@@ -57,6 +60,7 @@ export interface DeferredList {
 
 export type ToWorker =
   | { readonly type: 'begin'; readonly id: number; readonly job: Job }
+  | { readonly type: 'remove'; readonly removals: Removals }
   | { readonly type: 'pass'; readonly pass: Pass }
   | { readonly type: 'end' };
 

@@ -8,6 +8,7 @@ import type { ErrorJson } from '../errors.ts';
 import { Budget } from './budget.ts';
 import { BYTES_DONE, COUNTERS, FILES_DONE } from './control.ts';
 import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
+import type { Removals } from './removals.ts';
 
 /**
  * Young generation of a worker's heap: what a file leaves behind (a stat value, a view) is garbage at once, and the default of up to
@@ -98,6 +99,11 @@ export class WorkerPool {
     this.#onUnencoded = onUnencoded;
     this.#job = job;
     for (const { worker, id } of this.#members) worker.postMessage({ type: 'begin', id, job } satisfies ToWorker);
+  }
+
+  /** Has all workers take part in removing; settles when each has ended its part or died. */
+  async remove(removals: Removals): Promise<void> {
+    await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'remove', removals })));
   }
 
   /** Runs a pass on all workers; settles when each has ended its part or died. */

@@ -28,7 +28,15 @@ export const State = {
   // Final again.
   /** Outside of the sparse checkout: in the index only, with the skip-worktree bit. */
   SKIPPED: 9,
+  // And open.
+  /** As PENDING, and the old index has something there, so that it is removed first. */
+  REPLACE: 10,
 } as const;
+
+/** Whether an entry in this state is for a worker. */
+export function isForWorkers(state: number | undefined): boolean {
+  return state === State.PENDING || state === State.REPLACE || state === State.VERIFY;
+}
 
 /** Most entries of a checkout: 24 bits of a sort key (write-order.ts). Larger trees than the largest known by ten times. */
 export const MAX_ENTRIES = 0xffffff;

@@ -6,7 +6,7 @@ import { NEXT_BATCH, READY, STOP } from './control.ts';
 import type { CostMeter } from './cost-meter.ts';
 import type { EntryWriter } from './entry-writer.ts';
 import type { Job, Pass } from './messages.ts';
-import { State } from './tables.ts';
+import { isForWorkers } from './tables.ts';
 
 /** Batches between two looks at this thread's memory. */
 const SAMPLE_EVERY = 16;
@@ -23,8 +23,7 @@ export function writeBatch(job: Job, pass: Pass, writer: EntryWriter): boolean {
   const last = order[end - 1] ?? 0;
   for (let i = start; i < end && Atomics.load(control, STOP) === 0; i++) {
     const entry = order[i] ?? 0;
-    const state = tables.states[entry];
-    if (state !== State.PENDING && state !== State.VERIFY) continue;
+    if (!isForWorkers(tables.states[entry])) continue;
     // The batch lies together in one pack, except where the order goes on to the next pack.
     writer.readAhead(tables.packs[entry] === tables.packs[last] ? (tables.offsets[last] ?? 0) : 0);
     writer.write(entry, deferred);

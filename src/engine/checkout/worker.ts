@@ -7,6 +7,8 @@ import { loadTables } from '../filter/encode.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { FromWorker, Job, ToWorker } from './messages.ts';
+import { WorktreePaths } from '../worktree/paths.ts';
+import { removeFiles } from './removals.ts';
 import { runPass } from './worker-loop.ts';
 
 const port = parentPort;
@@ -44,6 +46,11 @@ port.on('message', (message: ToWorker) => {
       running = { job, writer, meter, ready: loadTables(job.conversions) };
       return;
     }
+    case 'remove':
+      if (running === null) throw bug('removals before their job');
+      removeFiles(running.job.control, message.removals, new WorktreePaths(running.job.workTree));
+      send({ type: 'passed' });
+      return;
     case 'pass': {
       if (running === null) throw bug('a pass before its job');
       const { job, writer, meter, ready } = running;

@@ -4,7 +4,7 @@
  * of directories, too.
  */
 import { LOOSE, type ObjectDatabase } from '../odb/object-database.ts';
-import { MAX_ENTRIES, State, type Tables } from './tables.ts';
+import { isForWorkers, MAX_ENTRIES, type Tables } from './tables.ts';
 
 export interface WriteOrder {
   /** Entries that workers write, in order. */
@@ -15,15 +15,14 @@ export interface WriteOrder {
   readonly missing: readonly number[];
 }
 
-/** Looks up where the blob of each PENDING or VERIFY entry is, and sorts. Fills `packs` and `offsets` of the tables. */
+/** Looks up where the blob of each entry for workers is, and sorts. Fills `packs` and `offsets` of the tables. */
 export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number): WriteOrder {
   const missing: number[] = [];
   const { oidBytes } = tables.format;
   // A 64-bit key, built as two words so that no BigInt is made for an entry: offset (40 bits), then the entry (24 bits).
   const keysByPack = new Map<number, { words: Uint32Array; count: number }>();
   for (let entry = 0; entry < tables.count; entry++) {
-    const state = tables.states[entry];
-    if (state !== State.PENDING && state !== State.VERIFY) continue;
+    if (!isForWorkers(tables.states[entry])) continue;
     if (!odb.find(tables.oids, entry * oidBytes)) {
       missing.push(entry);
       continue;

@@ -1,7 +1,7 @@
 /**
  * Creates one file of the working tree. Always a new file: exclusive create means that nothing is followed, truncated or
- * shared, and that what is unexpectedly there is found out rather than overwritten. The only thing ever removed here is
- * this call's own half-written file.
+ * shared, and that what is there is found out rather than overwritten. A file or link that is to be replaced is removed by
+ * its name; a directory never is.
  */
 import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync, type BigIntStats } from 'node:fs';
 import type { Bytes } from '../bytes.ts';
@@ -18,22 +18,58 @@ function writeFully(fd: number, piece: Bytes): void {
   while (at < length) at += writeSync(fd, piece, at, length - at);
 }
 
-/**
- * Creates the file with the content.
- * @param path absolute
- * @param content bytes, or a producer of pieces
- * @returns the file's stat data, or null when something is at the path already
- * @throws the system's error, or what the producer throws; the half-written file is gone then
- */
-export function createFile(path: Buffer, executable: boolean, content: Bytes | Producer): BigIntStats | null {
-  let fd: number;
+/** What becomes of a file or link at the path: it stays, it goes, or it goes and is so likely there that this is the first try. */
+export type Existing = 'stays' | 'goes' | 'is-likely';
+
+/** Removes a file or link; what cannot be removed will be in the way. Linux and Windows refuse to unlink a directory. */
+function unlinkIfPossible(path: Buffer): boolean {
   try {
-    fd = openSync(path, CREATE, executable ? 0o777 : 0o666);
+    unlinkSync(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/**
+ * Creates something at a path where a file or link may be that is to go.
+ * @param create null when something is at the path
+ */
+export function replacing<Made>(path: Buffer, existing: Existing, create: () => Made | null): Made | null {
+  if (existing === 'is-likely') unlinkIfPossible(path);
+  const made = create();
+  if (made !== null || existing !== 'goes' || !unlinkIfPossible(path)) return made;
+  return create();
+}
+
+/** Opens a new file; null when something is at the path. */
+function openNew(path: Buffer, mode: number): number | null {
+  try {
+    return openSync(path, CREATE, mode);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'EEXIST' || errno === 'EISDIR') return null;
     throw error;
   }
+}
+
+/**
+ * Creates the file with the content.
+ * @param path absolute
+ * @param content bytes, or a producer of pieces
+ * @returns the file's stat data, or null when something is at the path that stays
+ * @throws the system's error, or what the producer throws; the half-written file is gone then
+ */
+export function createFile(
+  path: Buffer,
+  executable: boolean,
+  content: Bytes | Producer,
+  existing: Existing = 'stays',
+): BigIntStats | null {
+  const mode = executable ? 0o777 : 0o666;
+  const fd = replacing(path, existing, () => openNew(path, mode));
+  if (fd === null) return null;
   let complete = false;
   try {
     let stat: BigIntStats;

@@ -75,6 +75,7 @@ function compare(
 ): {
   states: Record<string, string | undefined>;
   removals: string[];
+  vanished: string[];
   kept: number;
   toWrite: number;
   stats: Uint32Array;
@@ -86,6 +87,7 @@ function compare(
   return {
     states: Object.fromEntries(entries.map(({ path }, i) => [path, NAMES[tables.states[i]!]])),
     removals: [...result.removals].map((i) => sameAs(index)[i]!.path),
+    vanished: [...result.vanished].map((i, at) => sameAs(index)[i]!.path.slice(0, result.vanishedLengths[at])),
     kept: result.kept,
     toWrite: result.toWrite,
     stats: tables.stats,
@@ -134,16 +136,30 @@ describe.runIf(process.platform !== 'win32')('compareWithIndex', () => {
     });
   });
 
+  it('tells which directories the tree does not have, parents first', () => {
+    const deep = checkedOut('vanished');
+    const oid = deep.object('blob', 'x');
+    const paths = ['a/b/c/1', 'a/b/c/2', 'a/b/d/3', 'a/e', 'a-b/f', 'k/l/m', 'k/l/n', 'k/o/p', 'z/z/z/z'];
+    deep.git(['read-tree', '--empty']);
+    deep.git(['update-index', '--index-info'], { input: paths.map((path) => `100644 ${oid} 0\t${path}\n`).join('') });
+    const vanished = (...stay: string[]): string[] =>
+      compare(deep, () => stay.map((path) => ({ path, oid })), {}, later(indexOf(deep))).vanished;
+    expect(vanished()).toEqual(['a-b', 'a', 'a/b', 'a/b/c', 'a/b/d', 'k', 'k/l', 'k/o', 'z', 'z/z', 'z/z/z']);
+    expect(vanished(...paths)).toEqual([]);
+    expect(vanished('a/b/c/0', 'k/l/mm', 'z/z/z/z0')).toEqual(['a-b', 'a/b/d', 'k/o']);
+    expect(vanished('a/b', 'a-b/f/g', 'k/l/m', 'k/o/p', 'z/z/zz')).toEqual(['a/b', 'a/b/c', 'a/b/d', 'z/z/z']);
+  });
+
   it('writes what has another id or mode', () => {
     const other = (path: string, more: Partial<EntrySpec>): string | undefined =>
       untouched((entries) => entries.map((entry) => (entry.path === path ? { ...entry, ...more } : entry))).states[
         path
       ];
-    expect(other('a', { oid: '7'.repeat(40) })).toBe('PENDING');
-    expect(other('a', { mode: MODE_EXECUTABLE })).toBe('PENDING');
-    expect(other('d/exe', { mode: MODE_FILE })).toBe('PENDING');
+    expect(other('a', { oid: '7'.repeat(40) })).toBe('REPLACE');
+    expect(other('a', { mode: MODE_EXECUTABLE })).toBe('REPLACE');
+    expect(other('d/exe', { mode: MODE_FILE })).toBe('REPLACE');
     expect(other('a', { mode: MODE_SYMLINK })).toBe('LATER');
-    expect(other('link', { mode: MODE_FILE })).toBe('PENDING');
+    expect(other('link', { mode: MODE_FILE })).toBe('REPLACE');
     expect(other('link', { oid: '7'.repeat(40) })).toBe('LATER');
     expect(other('sub', { oid: '7'.repeat(40) })).toBe('LATER');
   });
@@ -151,10 +167,10 @@ describe.runIf(process.platform !== 'win32')('compareWithIndex', () => {
   it('writes what is unmerged, or only intended, in the index', () => {
     const flags = index.flags.slice();
     flags[0] = 0x1000;
-    expect(compare(repository, undefined, {}, { ...index, flags }).states).toEqual({ ...KEPT, a: 'PENDING' });
+    expect(compare(repository, undefined, {}, { ...index, flags }).states).toEqual({ ...KEPT, a: 'REPLACE' });
     const extendedFlags = index.extendedFlags.slice();
     extendedFlags[0] = EXTENDED_FLAG.intentToAdd;
-    expect(compare(repository, undefined, {}, { ...index, extendedFlags }).states).toEqual({ ...KEPT, a: 'PENDING' });
+    expect(compare(repository, undefined, {}, { ...index, extendedFlags }).states).toEqual({ ...KEPT, a: 'REPLACE' });
   });
 
   it('keeps what is not to be looked at, but tells of what changed in the second of the index', () => {
@@ -193,14 +209,14 @@ describe.runIf(process.platform !== 'win32')('compareWithIndex', () => {
 describe.runIf(process.platform !== 'win32')('what is on disk', () => {
   const changes: [string, (at: (name: string) => string) => void, Record<string, string>][] = [
     ['a file that is gone', (at) => unlinkSync(at('a')), { a: 'PENDING' }],
-    ['another time', (at) => utimesSync(at('a'), 1_500_000_000, 1_500_000_000), { a: 'PENDING' }],
+    ['another time', (at) => utimesSync(at('a'), 1_500_000_000, 1_500_000_000), { a: 'REPLACE' }],
     [
       'another size',
       (at) => {
         writeFileSync(at('a'), 'longer than before');
         utimesSync(at('a'), 1_600_000_000, 1_600_000_000);
       },
-      { a: 'PENDING' },
+      { a: 'REPLACE' },
     ],
     [
       'another file',
@@ -210,16 +226,16 @@ describe.runIf(process.platform !== 'win32')('what is on disk', () => {
         renameSync(at('new'), at('a'));
         utimesSync(at('a'), 1_600_000_000, 1_600_000_000);
       },
-      { a: 'PENDING' },
+      { a: 'REPLACE' },
     ],
-    ['another mode', (at) => chmodSync(at('a'), 0o755), { a: 'PENDING' }],
+    ['another mode', (at) => chmodSync(at('a'), 0o755), { a: 'REPLACE' }],
     [
       'a directory in place of a file',
       (at) => {
         unlinkSync(at('a'));
         mkdirSync(at('a'));
       },
-      { a: 'PENDING' },
+      { a: 'REPLACE' },
     ],
     [
       'a link in place of a file',
@@ -227,7 +243,7 @@ describe.runIf(process.platform !== 'win32')('what is on disk', () => {
         unlinkSync(at('a'));
         symlinkSync('d/b', at('a'));
       },
-      { a: 'PENDING' },
+      { a: 'REPLACE' },
     ],
     [
       'a file in place of a directory',
@@ -254,7 +270,7 @@ describe.runIf(process.platform !== 'win32')('what is on disk', () => {
     change((name) => join(repository.directory, name));
     const { states, toWrite } = compare(repository, undefined, {}, index);
     expect(states).toEqual({ ...KEPT, ...expected });
-    expect(toWrite).toBe(Object.values(expected).filter((state) => state === 'PENDING').length);
+    expect(toWrite).toBe(Object.values(expected).filter((state) => state === 'PENDING' || state === 'REPLACE').length);
   });
 
   it('counts by the settings', () => {
@@ -267,8 +283,8 @@ describe.runIf(process.platform !== 'win32')('what is on disk', () => {
         ...index,
         stats: index.stats.map((word, i) => (i === 0 ? word - 5 : word)),
       }).states['a'];
-    expect(state({})).toBe('PENDING');
-    expect(state({ fileMode: false })).toBe('PENDING');
+    expect(state({})).toBe('REPLACE');
+    expect(state({ fileMode: false })).toBe('REPLACE');
     expect(state({ fileMode: false, trustCtime: false })).toBe('KEPT');
     expect(state({ fileMode: false, checkStatMinimal: true })).toBe('KEPT');
   });
@@ -287,7 +303,7 @@ describe.runIf(process.platform !== 'win32')('unmerged paths', () => {
       { path: 'both', oid },
       { path: 'both2' },
     ]);
-    expect(states).toEqual({ a: 'PENDING', both: 'PENDING', both2: 'PENDING' });
+    expect(states).toEqual({ a: 'PENDING', both: 'REPLACE', both2: 'PENDING' });
     expect(toWrite).toBe(3);
     expect(removals).toEqual(['gone', 'gone2']);
   });
@@ -301,10 +317,15 @@ it('without an index everything is to be written', () => {
     { path: 'd', mode: MODE_GITLINK },
   ]);
   tables.states.fill(99);
-  expect(compareWithNothing(tables, true)).toEqual({ removals: new Uint32Array(0), kept: 0, toWrite: 2, needsGit: [] });
+  expect(compareWithNothing(tables, true)).toMatchObject({
+    removals: new Uint32Array(0),
+    kept: 0,
+    toWrite: 2,
+    needsGit: [],
+  });
   expect([...tables.states]).toEqual([State.PENDING, State.PENDING, State.LATER, State.LATER]);
   // Links as files.
-  expect(compareWithNothing(tables, false)).toEqual({
+  expect(compareWithNothing(tables, false)).toMatchObject({
     removals: new Uint32Array(0),
     kept: 0,
     toWrite: 3,

@@ -75,5 +75,6 @@ export function jobOf(
     conversions: CONVERSIONS,
     lfs: null,
     platform: process.platform,
+    replaces: false,
   };
 }

@@ -37,6 +37,30 @@ const inPieces =
   };
 
 describe('createFile', () => {
+  it.each(['goes', 'is-likely'] as const)(
+    'replaces a file or link, never through it, and no directory: %s',
+    (existing) => {
+      const at = place();
+      const write = (name: string): boolean =>
+        createFile(asBytes(at(name)), false, Buffer.from('new'), existing) !== null;
+      writeFileSync(at('file'), 'old and longer');
+      linkSync(at('file'), at('same'));
+      mkdirSync(at('full'));
+      writeFileSync(at('full/file'), 'x');
+      mkdirSync(at('empty'));
+      if (process.platform !== 'win32') symlinkSync('same', at('link'));
+      expect(['file', 'none', 'link', 'full', 'empty'].map(write)).toEqual([true, true, true, false, false]);
+      for (const name of ['file', 'none', 'link']) {
+        expect([lstatSync(at(name)).isFile(), readFileSync(at(name), 'utf8')]).toEqual([true, 'new']);
+      }
+      expect(readFileSync(at('same'), 'utf8')).toBe('old and longer');
+      expect(readFileSync(at('full/file'), 'utf8')).toBe('x');
+      writeFileSync(at('stays'), 'old');
+      expect(createFile(asBytes(at('stays')), false, Buffer.from('new'), 'stays')).toBeNull();
+      expect(readFileSync(at('stays'), 'utf8')).toBe('old');
+    },
+  );
+
   it('writes bytes, or pieces that are used again, and gives the stat data', () => {
     const at = place();
     const content = randomBytes(1, 300_000);
