@@ -43,6 +43,8 @@ export interface ActionSettings {
   readonly clean: boolean;
   /** 'off' where none is asked for: a directory that was sparse is full again then. */
   readonly sparse: SparseSetting;
+  /** Patterns of what cleaning leaves alone. */
+  readonly cleanExclude: readonly string[];
   /** Commits of history; 0 is all. */
   readonly fetchDepth: number;
   readonly fetchTags: boolean;
@@ -103,6 +105,14 @@ function strictFlag(environment: Environment, name: string, whenEmpty: boolean):
   if (value === '') return whenEmpty;
   if (value !== 'TRUE' && value !== 'FALSE') throw refuse(name, 'must be true or false');
   return value === 'TRUE';
+}
+
+/** One pattern a line, as in a .gitignore file: no blank lines, no comments. */
+function patternLines(environment: Environment, name: string): string[] {
+  return rawInput(environment, name)
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
 function fetchDepth(environment: Environment, warnings: string[]): number {
@@ -244,6 +254,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     persistCredentials: flag(environment, 'persist-credentials', false, warnings),
     clean: flag(environment, 'clean', true, warnings),
     sparse: sparseSetting(environment, warnings),
+    cleanExclude: patternLines(environment, 'clean-exclude'),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),
     showProgress: flag(environment, 'show-progress', true, warnings),

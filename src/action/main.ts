@@ -167,9 +167,15 @@ async function fetchCommits(step: Step): Promise<Fetched> {
 
 /** Fetches and checks out, once. Throws Unusable if a reused repository has to go first. */
 async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult> {
-  const { settings, git } = step;
+  const { settings } = step;
   // Cleaning touches the working tree and fetching the git directory, so they run side by side.
-  const cleaning = reused && settings.clean ? cleanWorkingTree(git) : null;
+  const cleaning =
+    reused && settings.clean
+      ? cleanWorkingTree(
+          { directory: settings.repositoryPath, exclude: settings.cleanExclude, signal: step.signal },
+          step.ports,
+        )
+      : null;
   // It is awaited below; until then a failure must not count as one that nobody handles.
   cleaning?.catch(() => undefined);
   let fetched: Fetched;

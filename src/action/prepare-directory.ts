@@ -6,7 +6,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
-import type { GitProcess } from '../engine/settings.ts';
+import { clean } from '../engine/engine.ts';
+import type { CleanRequest, EnginePorts, GitProcess } from '../engine/settings.ts';
 import {
   appendSections,
   configValues,
@@ -231,10 +232,19 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
   }
 }
 
-/** Removes untracked and ignored files and directories. Returns why that failed, or null. */
-export async function cleanWorkingTree(git: GitProcess): Promise<string | null> {
-  const result = await git({ args: ['clean', '-ffdxq'] });
-  return result.exitCode === 0 ? null : gitFailure('it cannot be cleaned', result).message;
+/**
+ * Removes untracked and ignored files and directories, but for what the patterns name. Returns why that failed, or null.
+ * Throws `interrupted`.
+ */
+export async function cleanWorkingTree(request: CleanRequest, ports: EnginePorts): Promise<string | null> {
+  try {
+    const [failure, ...more] = (await clean(request, ports)).failures;
+    if (failure === undefined) return null;
+    return `it cannot be cleaned: ${failure}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+  } catch (error) {
+    if (!(error instanceof CheckoutError) || error.code === 'interrupted' || error.code === 'git-missing') throw error;
+    return `it cannot be cleaned: ${error.message}`;
+  }
 }
 
 /** Makes the repository. Throws `git-failed`. */

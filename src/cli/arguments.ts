@@ -78,6 +78,8 @@ const OPTIONS = {
   'no-sparse': { type: 'boolean', commands: ['checkout'] },
   'git-dir': { type: 'string', commands: ['checkout'] },
   'work-tree': { type: 'string', commands: ['checkout'] },
+  clean: { type: 'boolean', commands: ['checkout'] },
+  'clean-exclude': { type: 'string', commands: ['checkout'] },
   files: { type: 'string', commands: ['plan'] },
   bytes: { type: 'string', commands: ['plan'] },
 } as const satisfies Record<string, OptionSpec>;
@@ -224,12 +226,21 @@ function readCheckout(words: Words, positionals: readonly string[], { cwd }: Sur
   noMore('checkout', more);
   const gitDir = pathOption(words, 'git-dir', cwd);
   const workTree = pathOption(words, 'work-tree', cwd);
+  const exclude = (words.values.get('clean-exclude') ?? []).map((pattern) => {
+    if (/[\r\n]/.test(pattern)) {
+      throw usage('--clean-exclude: one pattern at a time; a line break cannot be in it', '--clean-exclude');
+    }
+    return notEmpty(pattern, '--clean-exclude');
+  });
+  const cleans = words.flags.has('clean');
+  if (exclude.length > 0 && !cleans) throw usage('--clean-exclude needs --clean', '--clean-exclude');
   return {
     ...readRunSettings(words),
     directory: cwd,
     ...(gitDir === undefined ? {} : { gitDir }),
     ...(workTree === undefined ? {} : { workTree }),
     ...readSparse(words),
+    ...(cleans ? { clean: { exclude } } : {}),
     target:
       revision === undefined
         ? { kind: 'head' }

@@ -41,6 +41,9 @@ any other commit detaches HEAD; without <commit> it is what HEAD names. Local ch
   --sparse DIR       make the working tree sparse: only this directory, and the files above it (may be repeated)
   --no-cone          take what --sparse gives as patterns, as in a .gitignore
   --no-sparse        make a sparse working tree full again; without either it stays as it is
+  --clean            remove untracked and ignored files first, as git clean -ffdx
+  --clean-exclude PATTERN
+                     with --clean: leave what matches alone; as a line of .gitignore, may be given several times
 
 Example:
   parallel-checkout checkout main --report report.json`,

@@ -29,6 +29,7 @@ export interface PhaseCost {
 export type PhaseName =
   | 'start' // process start to the first stage
   | 'fetch'
+  | 'clean' // untracked files removed first, where that was asked for
   | 'manifest' // trees, current index, path checks, attributes, pack positions
   | 'clear' // removals and leading directories
   | 'write' // entries written by the workers

@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts';
 import type { Environment } from './config/environment.ts';
 import { makesLinks } from './config/symlinks.ts';
 import { AttributeConversions } from './checkout/conversion-lookup.ts';
+import { cleanWorkTree, type CleanOutcome } from './checkout/clean.ts';
 import { checkoutTree, isEmptyWorkTree, NeedsGit, type TreeOutcome } from './checkout/checkout-tree.ts';
 import { foldsCase } from './checkout/collisions.ts';
 import { countFiles } from './checkout/count-files.ts';
@@ -51,6 +52,7 @@ import { REPORT_SCHEMA_VERSION, type Fallback, type Report } from './report/repo
 import { parseSparseSetting } from './setting-values.ts';
 import type {
   CheckoutRequest,
+  CleanRequest,
   CloneRequest,
   EnginePorts,
   FetchOutcome,
@@ -69,6 +71,7 @@ export {
   parseWorkers,
 } from './setting-values.ts';
 
+export type { CleanOutcome } from './checkout/clean.ts';
 export type { Report } from './report/report.ts';
 export type * from './settings.ts';
 
@@ -114,6 +117,17 @@ export async function checkout(request: CheckoutRequest, ports: EnginePorts, fet
 export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<FetchOutcome> {
   refuseStream(request.transport);
   return await fetchByGit(request, ports);
+}
+
+/**
+ * Removes what is untracked or ignored, as `git clean -ffdx` does. It touches neither the git directory nor tracked files, so it
+ * may run beside a fetch.
+ * @throws CheckoutError what is wrong with the repository; interrupted; io
+ */
+export async function clean(request: CleanRequest, ports: EnginePorts): Promise<CleanOutcome> {
+  const { directory, exclude, signal } = request;
+  const opened = await openRepositoryAndConfig({ directory, config: [] }, ports.git, signal);
+  return await cleanWorkTree({ ...opened, git: ports.git, exclude, keep: process.cwd(), signal });
 }
 
 /**
@@ -230,11 +244,26 @@ async function runCheckout(
     const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
     const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
     const session = { request, ports, run, host, reflogMessage, ...opened };
+    if (request.clean !== undefined) await cleanFirst(session, request.clean.exclude);
     return await route(session);
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
     return report(run, NOTHING, [], [], error);
   }
+}
+
+/** Removes what is untracked before a checkout. What cannot be removed is told and stays, as with `git clean`. */
+async function cleanFirst(session: Session, exclude: readonly string[]): Promise<void> {
+  const { request, ports, run } = session;
+  const { repository, config } = session;
+  const outcome = await cleanWorkTree({
+    ...{ repository, config, exclude },
+    git: ports.git,
+    keep: process.cwd(),
+    signal: request.signal,
+  });
+  run.phases.push({ name: 'clean', ms: outcome.ms });
+  for (const line of outcome.failures) ports.observer.warning(`cannot remove ${line}`);
 }
 
 interface OpenedRepository {

@@ -58,6 +58,20 @@ export interface CheckoutRequest extends RunSettings {
   readonly sparse?: SparseSetting;
   /** Added to the environment of filter drivers; to git's the git port adds it. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Removes first what is untracked or ignored, as `git clean -ffdx` does. */
+  readonly clean?: CleanSettings;
+}
+
+/** What a clean leaves alone. */
+export interface CleanSettings {
+  /** Patterns of untracked paths, one each, as in a .gitignore file at the top of the working tree. */
+  readonly exclude: readonly string[];
+}
+
+/** Request: remove what is untracked or ignored, and nothing else. */
+export interface CleanRequest extends CleanSettings {
+  readonly directory: string;
+  readonly signal?: AbortSignal;
 }
 
 /** Request: make a repository in `directory`, fetch and check out. */

@@ -57,6 +57,7 @@ it('documents every key of the schema', () => {
 it('documents every phase and every error code', () => {
   // The compiler holds these complete.
   const phases: Record<PhaseName, true> = {
+    clean: true,
     start: true,
     fetch: true,
     manifest: true,
