@@ -20,9 +20,16 @@ export interface Outcome {
   readonly wasNative: boolean;
 }
 
-/** One line for each difference; empty when there is none. */
-export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outcome): string[] {
+export interface Comparison {
+  /** One line for each difference; empty when there is none. */
+  readonly lines: readonly string[];
+  /** Whether there were known ones in the working tree, from which others follow in the next step. */
+  readonly parted: boolean;
+}
+
+export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outcome): Comparison {
   const lines: string[] = [];
+  let parted = false;
   if (git.ending.failed !== ours.ending.failed) {
     const words = ({ failed, text }: Ending): string => (failed ? `failed (${text})` : 'succeeded');
     lines.push(`exit: git ${words(git.ending)}, ours ${words(ours.ending)}`);
@@ -33,12 +40,12 @@ export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outco
     const actual = ours.seen[aspect];
     for (const path of new Set([...expected.keys(), ...actual.keys()])) {
       const [theirs, mine] = [expected.get(path) ?? 'nothing', actual.get(path) ?? 'nothing'];
-      if (theirs !== mine && !isKnown(aspect, path, mine)) {
-        lines.push(`${aspect}: ${JSON.stringify(path)}: git ${theirs}, ours ${mine}`);
-      }
+      if (theirs === mine) continue;
+      if (!isKnown(aspect, path, mine)) lines.push(`${aspect}: ${JSON.stringify(path)}: git ${theirs}, ours ${mine}`);
+      else if (aspect !== 'index') parted = true;
     }
   }
-  return lines.length > 20 ? [...lines.slice(0, 20), `… ${lines.length - 20} more`] : lines;
+  return { lines: lines.length > 20 ? [...lines.slice(0, 20), `… ${lines.length - 20} more`] : lines, parted };
 }
 
 function knownDifferences(
@@ -82,7 +89,7 @@ function knownDifferences(
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.
-        if (name === 'version') return mine === '2' || ours.engine === 'git';
+        if (name === 'version') return mine === '2' || ours.engine === 'git' || git.seen.index.has('link');
         // git makes no cache tree where a blob is missing.
         if (name === 'TREE') return one.storage.missing !== null && mine !== 'nothing';
         return mine === 'nothing';

@@ -111,12 +111,13 @@ async function runOnce(one: Case, root: string, home: string, shell: Shell): Pro
       outcomes.push({ ending, before, seen, engine, wasNative: engines.includes('native') });
     }
     const [git, ours] = outcomes as [Outcome, Outcome];
-    const found = compareOutcomes(one, step, git, ours);
+    const { lines, parted } = compareOutcomes(one, step, git, ours);
+    const found = [...lines];
     if (ours.engine === 'native' && !ours.ending.failed && ourCacheTree !== '' && !ourCacheTree.endsWith('0\n')) {
       found.push(`index: git finds the cache tree wrong: ${ourCacheTree.trim()}`);
     }
     differences.push(...found.map((line) => `step ${number}: ${line}`));
-    if (differences.length > 0) break;
+    if (differences.length > 0 || parted) break;
   }
   return { differences, engines, fallbacks, endings, threads };
 }
