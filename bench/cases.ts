@@ -65,7 +65,18 @@ export const nodeProgram = existsSync(join(root, 'node_modules/node/bin/node'))
 export const cases: Record<string, BenchCase> = {
   'checkout-linux-6.12': checkoutCase('linux-6.12-depth1', 'v6.12', 'Linux 6.12 at depth 1: checkout only'),
   'checkout-files-5000': checkoutCase('files-5000', 'main', '5,000 synthesized files: checkout only'),
-  'update-linux-6.1-6.12': checkoutCase('linux', 'v6.12', 'Linux 6.1 to 6.12 over an existing checkout', 'v6.1'),
+  'update-linux-6.1-6.12': checkoutCase('linux', 'v6.12', 'Linux 6.1 to 6.12 over an existing checkout', {
+    from: 'v6.1',
+  }),
+  'update-linux-6.12-6.1': checkoutCase('linux', 'v6.1', 'Linux 6.12 to 6.1 over an existing checkout', {
+    from: 'v6.12',
+  }),
+  'unchanged-linux-6.12': checkoutCase('linux', 'v6.12', 'Linux 6.12 over itself: nothing to do', { from: 'v6.12' }),
+  'crlf-linux-6.12': checkoutCase('linux-6.12-depth1', 'v6.12', 'Linux 6.12 with CRLF line ends: checkout only', {
+    attributes: '* text=auto eol=crlf\n',
+  }),
+  'checkout-files-1000000': checkoutCase('files-1000000', 'main', '1,000,000 small files: checkout only'),
+  'checkout-flat-100000': checkoutCase('flat-100000', 'main', '100,000 small files in one directory: checkout only'),
   'clone-linux-6.12': cloneCase('linux', 'v6.12', 'Linux 6.12: clone at depth 1 over HTTP', ['ours', 'git-1', 'git-2']),
   'clone-files-5000': cloneCase('files-5000', 'main', '5,000 files: clone at depth 1 over HTTP', [
     'ours',
@@ -115,7 +126,19 @@ async function ownGitDir(facts: CorpusFacts, gitDir: string): Promise<void> {
   }
 }
 
-function checkoutCase(name: CorpusName, branch: string, title: string, from?: string): BenchCase {
+interface CheckoutCaseOptions {
+  /** Branch that is checked out before the clock starts. */
+  readonly from?: string;
+  /** Content of info/attributes. */
+  readonly attributes?: string;
+}
+
+function checkoutCase(
+  name: CorpusName,
+  branch: string,
+  title: string,
+  { from, attributes }: CheckoutCaseOptions = {},
+): BenchCase {
   return {
     title,
     competitors: ['ours', 'git-1', 'git-2', 'git-4'],
@@ -127,6 +150,10 @@ function checkoutCase(name: CorpusName, branch: string, title: string, from?: st
         const workTree = join(place.fresh, 'tree');
         mkdirSync(workTree);
         await ownGitDir(facts, gitDir);
+        if (attributes !== undefined) {
+          mkdirSync(join(gitDir, 'info'), { recursive: true });
+          writeFileSync(join(gitDir, 'info', 'attributes'), attributes);
+        }
         if (from !== undefined) {
           const start = branchOf(facts, from).commit;
           await git([

@@ -39,7 +39,7 @@ export interface CorpusFacts {
   gitVersion: string;
 }
 
-export type CorpusName = 'linux' | 'linux-6.12-depth1' | 'dozen' | 'files-5000';
+export type CorpusName = 'linux' | 'linux-6.12-depth1' | 'dozen' | 'files-5000' | 'files-1000000' | 'flat-100000';
 
 /** Raised with any change below that changes what a corpus holds or how it is packed. */
 const RECIPE = 1;
@@ -56,6 +56,10 @@ const makers: Record<CorpusName, (repository: string, cache: string) => Promise<
   'linux-6.12-depth1': makeLinuxDepth1,
   dozen: (repository) => makeSynthesized(repository, 12),
   'files-5000': (repository) => makeSynthesized(repository, 5_000),
+  // A hundred directories of a hundred directories of a hundred files; and as many files as fit nobody's screen.
+  'files-1000000': (repository) =>
+    makeSmallFiles(repository, 1_000_000, (n) => `d${Math.floor(n / 10_000)}/s${Math.floor(n / 100) % 100}/f${n}`),
+  'flat-100000': (repository) => makeSmallFiles(repository, 100_000, (n) => `f${n}`),
 };
 
 export const corpusNames = Object.keys(makers) as CorpusName[];
@@ -303,6 +307,25 @@ async function makeSynthesized(repository: string, files: number): Promise<strin
   }
   await git(['--git-dir', repository, 'fast-import', '--quiet'], { input: Buffer.concat(stream) });
   await git(['--git-dir', repository, '-c', 'pack.threads=2', 'repack', '-adfq']);
+  await git(['--git-dir', repository, 'pack-refs', '--all']);
+  return ['synthesized'];
+}
+
+/** One commit on main of files with a line each, all different, in the pack that fast-import leaves. */
+async function makeSmallFiles(repository: string, files: number, pathOf: (n: number) => string): Promise<string[]> {
+  await git(['init', '-q', '--bare', '-b', 'main', repository]);
+  const head =
+    'commit refs/heads/main\ncommitter Benchmark <benchmark@example.invalid> 1731800000 +0000\ndata 11\nSmall files\n';
+  const stream: Buffer[] = [Buffer.from(head)];
+  let text = '';
+  for (let n = 0; n < files; n++) {
+    const line = `this is file ${n}\n`;
+    text += `M 100644 inline ${pathOf(n)}\ndata ${line.length}\n${line}\n`;
+    if (n % 10_000 !== 9_999 && n < files - 1) continue;
+    stream.push(Buffer.from(text));
+    text = '';
+  }
+  await git(['--git-dir', repository, 'fast-import', '--quiet'], { input: Buffer.concat(stream) });
   await git(['--git-dir', repository, 'pack-refs', '--all']);
   return ['synthesized'];
 }
