@@ -221,6 +221,9 @@ const plainAttribute = fc.constantFrom(
   'text =',
 );
 const costlyAttribute = fc.constantFrom(
+  'filter=long',
+  'filter=delays',
+  'filter=must',
   'filter=upper',
   'filter=fails',
   'filter=required',
@@ -242,7 +245,7 @@ const attributeLine = fc.oneof(
   {
     weight: 12,
     arbitrary: fc
-      .tuple(pattern, fc.array(seldom(plainAttribute, 15, costlyAttribute), { minLength: 1, maxLength: 3 }))
+      .tuple(pattern, fc.array(seldom(plainAttribute, 8, costlyAttribute), { minLength: 1, maxLength: 3 }))
       .map(([where, what]) => [where, ...what].join(' ')),
   },
   { weight: 1, arbitrary: fc.constantFrom('[attr]m text eol=crlf', '[attr]n -m ident', '[attr]m', '[attr]n binary') },
@@ -310,7 +313,7 @@ const config = fc
     Object.fromEntries(
       [
         ...Object.entries(CONFIG).map(([key, values]) => [key, values, 14] as const),
-        ...Object.entries(COSTLY_CONFIG).map(([key, values]) => [key, values, 70] as const),
+        ...Object.entries(COSTLY_CONFIG).map(([key, values]) => [key, values, 40] as const),
       ].map(([key, values, odds]) => [key, seldom(fc.constant(null), odds, fc.constantFrom(...values))]),
     ),
   )
@@ -492,7 +495,7 @@ const dirt = fc.oneof(
   { withCrossShrink: true },
   { weight: 24, arbitrary: treeDirt },
   { weight: 7, arbitrary: indexDirt },
-  { weight: 1, arbitrary: costlyDirt },
+  { weight: 3, arbitrary: costlyDirt },
 );
 
 const step: fc.Arbitrary<Step> = fc.record({
@@ -503,6 +506,38 @@ const step: fc.Arbitrary<Step> = fc.record({
   workers: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4),
   gitWorkers: fc.constantFrom(1, 1, 1, 1, 2),
 });
+
+/** Names by which test/support/filter-driver.js does something other than well. */
+const DRIVEN_NAMES = [
+  'delay',
+  'delay-second',
+  'delay-never',
+  'delay-say-error',
+  'delay-say-abort',
+  'delay-list-unknown',
+  'delay-list-error',
+  'delay-late-error',
+  'say-error',
+  'say-abort',
+  'say-what',
+  'say-later',
+  'say-nothing',
+  'crash-first',
+  'crash-middle',
+  'late-error',
+  'late-success',
+];
+
+/** Paths that make a long-running filter do something, where there is one. */
+function onDrivenPaths(one: Case, picks: readonly number[]): Case {
+  if (!/filter=(long|delays|must)/.test(JSON.stringify([one.slots, one.infoAttributes]))) return one;
+  const slots = one.slots.map((slot, i): Slot => {
+    const pick = picks[i % picks.length] ?? 0;
+    if (pick % 2 === 0 || slot.path.endsWith('.gitattributes')) return slot;
+    return { ...slot, path: `${slot.path}.${DRIVEN_NAMES[(pick + i) % DRIVEN_NAMES.length] ?? ''}` };
+  });
+  return { ...one, slots, infoAttributes: ['* filter=delays', ...one.infoAttributes] };
+}
 
 /** Dirt on paths that exist: its number picks one, where the case's own path would seldom be there. */
 function onKnownPaths(one: Case, picks: readonly number[]): Case {
@@ -538,7 +573,7 @@ const slots = fc
 export const anyCase: fc.Arbitrary<Case> = fc
   .tuple(
     fc.record({
-      hash: seldom(fc.constant('sha1' as const), 60, fc.constant('sha256' as const)),
+      hash: seldom(fc.constant('sha1' as const), 12, fc.constant('sha256' as const)),
       slots,
       infoAttributes: seldom(fc.constant([]), 12, fc.array(attributeLine, { maxLength: 2 })),
       config,
@@ -551,7 +586,7 @@ export const anyCase: fc.Arbitrary<Case> = fc
     }),
     fc.array(fc.nat(1000), { minLength: 1, maxLength: 8 }),
   )
-  .map(([one, picks]) => withDrivers(onKnownPaths(plain(one) as Case, picks)));
+  .map(([one, picks]) => withDrivers(onKnownPaths(onDrivenPaths(plain(one) as Case, picks), picks)));
 
 const DRIVERS: Readonly<Record<string, string>> = {
   'filter.upper.smudge': 'tr a-z A-Z',
@@ -559,6 +594,10 @@ const DRIVERS: Readonly<Record<string, string>> = {
   'filter.fails.smudge': 'cat >/dev/null; false',
   'filter.required.smudge': 'cat >/dev/null; false',
   'filter.required.required': 'true',
+  'filter.long.process': '"$FUZZ_NODE" "$FUZZ_DRIVER" ../filter.log clean smudge',
+  'filter.delays.process': '"$FUZZ_NODE" "$FUZZ_DRIVER" ../filter.log smudge delay',
+  'filter.must.process': '"$FUZZ_NODE" "$FUZZ_DRIVER" ../filter.log clean smudge',
+  'filter.must.required': 'true',
 };
 
 /** Filter drivers are set up where an attribute names one. */

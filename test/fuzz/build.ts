@@ -158,14 +158,16 @@ export function storageCommands(one: Case): string[] {
 /** The commands that take what is in `source/` elsewhere, the last before it is copied. */
 export function movingCommands(one: Case): string[] {
   const commands: string[] = [];
-  const { then, promisor } = one.storage;
-  if (then.includes('alternates') && promisor !== true) {
+  const { then } = one.storage;
+  // What is not there cannot be fetched.
+  const promisor = one.storage.promisor === true && one.storage.missing === null && one.oddTree === undefined;
+  if (then.includes('alternates') && !promisor) {
     commands.push(
       'mkdir ../alternate && mv objects ../alternate/ && mkdir -p objects/info objects/pack',
       `echo ../../../../alternate/objects > objects/info/alternates`,
     );
   }
-  if (promisor === true) {
+  if (promisor) {
     commands.push(
       'cd .. && mv source remote && cp remote/config source-config',
       'git -C remote config uploadpack.allowFilter true && git -C remote config uploadpack.allowAnySHA1InWant true',

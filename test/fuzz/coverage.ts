@@ -17,6 +17,7 @@ const FEATURES: Readonly<Record<string, (one: Case) => boolean>> = {
   'attribute eol or text': (one) => /(text|eol|crlf)/.test(attributesOf(one)),
   'attribute ident': (one) => attributesOf(one).includes('ident'),
   'attribute filter': (one) => attributesOf(one).includes('filter'),
+  'long-running filter process': (one) => Object.keys(one.config).some((key) => key.endsWith('.process')),
   'attribute working-tree-encoding': (one) => attributesOf(one).includes('working-tree-encoding'),
   configuration: (one) => Object.keys(one.config).length > 0,
   'core.autocrlf or core.eol': (one) => 'core.autocrlf' in one.config || 'core.eol' in one.config,

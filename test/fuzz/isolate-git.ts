@@ -19,6 +19,9 @@ export function isolateGit(home: string): void {
     GIT_COMMITTER_NAME: 'C O Mitter',
     GIT_COMMITTER_EMAIL: 'committer@example.com',
     GIT_COMMITTER_DATE: '1700000000 +0000',
+    // For commands in a case, which names no place of this machine.
+    FUZZ_NODE: process.execPath,
+    FUZZ_DRIVER: join(import.meta.dirname, '..', 'support', 'filter-driver.js'),
     // status must not rewrite the index that we are about to look at.
     GIT_OPTIONAL_LOCKS: '0',
     LC_ALL: 'C',

@@ -20,6 +20,7 @@ function octal(bytes: Buffer): string {
 
 export function reproduction(one: Case): string {
   const lines = [
+    '# FUZZ_NODE is node, FUZZ_DRIVER the path of test/support/filter-driver.js',
     'mkdir -p source/objects/info source/objects/pack source/refs/heads source/refs/tags source/info outside',
     `printf 'ref: refs/heads/unborn\\n' > source/HEAD`,
     `printf '${octal(Buffer.from(configText(one), 'latin1'))}' > source/config`,
