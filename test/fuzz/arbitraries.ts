@@ -217,7 +217,6 @@ const plainAttribute = fc.constantFrom(
   'n',
   'diff',
   '-a-',
-  'builtin_x',
   'text =',
 );
 const costlyAttribute = fc.constantFrom(
