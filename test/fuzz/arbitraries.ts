@@ -502,7 +502,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   indexTime: fc.constantFrom('young', 'old', 'natural'),
   target: fc.constantFrom('detach', 'revision', 'branch', 'move-branch', 'head'),
   commit: fc.constantFrom(1, 2, 0),
-  workers: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4),
+  workers: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4),
   gitWorkers: fc.constantFrom(1, 1, 1, 1, 2),
 });
 
