@@ -77,6 +77,9 @@ export const cases: Record<string, BenchCase> = {
   }),
   'checkout-files-1000000': checkoutCase('files-1000000', 'main', '1,000,000 small files: checkout only'),
   'checkout-flat-100000': checkoutCase('flat-100000', 'main', '100,000 small files in one directory: checkout only'),
+  'checkout-lfs-2000': checkoutCase('lfs-2000', 'main', '2,000 Git LFS files of 100 KB, all in the local store', {
+    lfs: true,
+  }),
   'clone-linux-6.12': cloneCase('linux', 'v6.12', 'Linux 6.12: clone at depth 1 over HTTP', ['ours', 'git-1', 'git-2']),
   'clone-files-5000': cloneCase('files-5000', 'main', '5,000 files: clone at depth 1 over HTTP', [
     'ours',
@@ -131,13 +134,32 @@ interface CheckoutCaseOptions {
   readonly from?: string;
   /** Content of info/attributes. */
   readonly attributes?: string;
+  /** As after `git lfs install --local`, with the corpus's LFS store. */
+  readonly lfs?: boolean;
+}
+
+/** What `git lfs install` writes, and where the objects are. */
+function lfsConfig(facts: CorpusFacts): Record<string, string> {
+  return {
+    'filter.lfs.process': 'git-lfs filter-process',
+    'filter.lfs.smudge': 'git-lfs smudge -- %f',
+    'filter.lfs.clean': 'git-lfs clean -- %f',
+    'filter.lfs.required': 'true',
+    'lfs.storage': join(facts.path, 'lfs'),
+  };
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 function checkoutCase(
   name: CorpusName,
   branch: string,
   title: string,
-  { from, attributes }: CheckoutCaseOptions = {},
+  { from, attributes, lfs }: CheckoutCaseOptions = {},
 ): BenchCase {
   return {
     title,
@@ -153,6 +175,9 @@ function checkoutCase(
         if (attributes !== undefined) {
           mkdirSync(join(gitDir, 'info'), { recursive: true });
           writeFileSync(join(gitDir, 'info', 'attributes'), attributes);
+        }
+        for (const [key, value] of Object.entries(lfs === true ? lfsConfig(facts) : {})) {
+          await git(['--git-dir', gitDir, 'config', key, value]);
         }
         if (from !== undefined) {
           const start = branchOf(facts, from).commit;
@@ -180,7 +205,7 @@ function checkoutCase(
       return {
         corpus: facts,
         expected: { commit, files },
-        warm: packFiles(facts),
+        warm: [...packFiles(facts), ...(lfs === true ? filesBelow(join(facts.path, 'lfs')) : [])],
         competitor: (id) => {
           const ours = workersOf('ours', id);
           if (ours !== undefined) {

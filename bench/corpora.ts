@@ -39,7 +39,8 @@ export interface CorpusFacts {
   gitVersion: string;
 }
 
-export type CorpusName = 'linux' | 'linux-6.12-depth1' | 'dozen' | 'files-5000' | 'files-1000000' | 'flat-100000';
+export type CorpusName =
+  'linux' | 'linux-6.12-depth1' | 'dozen' | 'files-5000' | 'files-1000000' | 'flat-100000' | 'lfs-2000';
 
 /** Raised with any change below that changes what a corpus holds or how it is packed. */
 const RECIPE = 1;
@@ -60,6 +61,7 @@ const makers: Record<CorpusName, (repository: string, cache: string) => Promise<
   'files-1000000': (repository) =>
     makeSmallFiles(repository, 1_000_000, (n) => `d${Math.floor(n / 10_000)}/s${Math.floor(n / 100) % 100}/f${n}`),
   'flat-100000': (repository) => makeSmallFiles(repository, 100_000, (n) => `f${n}`),
+  'lfs-2000': (repository) => makeLfs(repository, 2_000, 100_000),
 };
 
 export const corpusNames = Object.keys(makers) as CorpusName[];
@@ -326,6 +328,32 @@ async function makeSmallFiles(repository: string, files: number, pathOf: (n: num
     text = '';
   }
   await git(['--git-dir', repository, 'fast-import', '--quiet'], { input: Buffer.concat(stream) });
+  await git(['--git-dir', repository, 'pack-refs', '--all']);
+  return ['synthesized'];
+}
+
+/** One commit on main of pointers, and the files of random bytes that they stand for in the store `lfs` of the repository. */
+async function makeLfs(repository: string, files: number, bytes: number): Promise<string[]> {
+  await git(['init', '-q', '--bare', '-b', 'main', repository]);
+  const stream: Buffer[] = [
+    Buffer.from(
+      'commit refs/heads/main\ncommitter Benchmark <benchmark@example.invalid> 1731800000 +0000\ndata 10\nLFS files\n\n',
+    ),
+  ];
+  addFile(stream, '100644', '.gitattributes', Buffer.from('*.bin filter=lfs diff=lfs merge=lfs -text\n'));
+  const random = generator(files);
+  for (let n = 0; n < files; n++) {
+    const content = Buffer.alloc(bytes);
+    for (let at = 0; at + 4 <= bytes; at += 4) content.writeUInt32LE(Math.floor(random() * 2 ** 32), at);
+    const oid = createHash('sha256').update(content).digest('hex');
+    const folder = join(repository, 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, oid), content);
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${bytes}\n`;
+    addFile(stream, '100644', `d${n % 100}/f${n}.bin`, Buffer.from(pointer));
+  }
+  await git(['--git-dir', repository, 'fast-import', '--quiet'], { input: Buffer.concat(stream) });
+  await git(['--git-dir', repository, 'repack', '-adfq']);
   await git(['--git-dir', repository, 'pack-refs', '--all']);
   return ['synthesized'];
 }
