@@ -497,14 +497,32 @@ const dirt = fc.oneof(
   { weight: 3, arbitrary: costlyDirt },
 );
 
-const step: fc.Arbitrary<Step> = fc.record({
-  dirt: fc.array(dirt, { maxLength: 5 }),
-  indexTime: fc.constantFrom('young', 'old', 'natural'),
-  target: fc.constantFrom('detach', 'revision', 'branch', 'move-branch', 'head'),
-  commit: fc.constantFrom(1, 2, 0),
-  workers: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4),
-  gitWorkers: fc.constantFrom(1, 1, 1, 1, 2),
-});
+const keptPattern = fc.constantFrom(
+  'a',
+  '/a',
+  'a/',
+  '*.b',
+  '!a',
+  'a/b',
+  '**/b',
+  'untracked',
+  'c/**',
+  '[ab]',
+  '\\*',
+  'd/d',
+  '*',
+);
+const step = fc
+  .record({
+    dirt: fc.array(dirt, { maxLength: 5 }),
+    indexTime: fc.constantFrom('young', 'old', 'natural'),
+    target: fc.constantFrom('detach', 'revision', 'branch', 'move-branch', 'head'),
+    commit: fc.constantFrom(1, 2, 0),
+    workers: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4),
+    gitWorkers: fc.constantFrom(1, 1, 1, 1, 2),
+    clean: seldom(fc.constant(undefined), 12, fc.array(keptPattern, { maxLength: 2 })),
+  })
+  .map((value) => plain(value) as Step);
 
 /** Names by which test/support/filter-driver.js does something other than well. */
 const DRIVEN_NAMES = [

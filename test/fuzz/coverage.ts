@@ -44,6 +44,7 @@ const FEATURES: Readonly<Record<string, (one: Case) => boolean>> = {
   'sparse checkout': (one) => dirts(one).includes('sparse'),
   'racy index': (one) => one.steps.some(({ indexTime }) => indexTime === 'old'),
   'worker threads': (one) => one.steps.some(({ workers }) => workers > 0),
+  clean: (one) => one.steps.some((step) => step.clean !== undefined),
   'two steps': (one) => one.steps.length > 1,
 };
 

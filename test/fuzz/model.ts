@@ -100,6 +100,8 @@ export interface Step {
   readonly dirt: readonly Dirt[];
   /** The time of the index file: after all files, before all files (each is racy then), or as it came. */
   readonly indexTime: 'young' | 'old' | 'natural';
+  /** Removes what is untracked before the checkout, but for what these patterns match. */
+  readonly clean?: readonly string[];
   readonly target: TargetKind;
   /** Number of the commit. */
   readonly commit: number;

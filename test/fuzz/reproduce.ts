@@ -4,7 +4,7 @@
  */
 import { configText, fastImportStream, movingCommands, storageCommands } from './build.ts';
 import { contentBytes, type Case, type Dirt } from './model.ts';
-import { targetArguments } from './run-case.ts';
+import { cleanCommand, targetArguments } from './run-case.ts';
 import { quote } from './shell.ts';
 
 /** Bytes as an argument of printf. */
@@ -47,6 +47,7 @@ export function reproduction(one: Case): string {
     lines.push(...step.dirt.map(dirtLine));
     if (step.indexTime === 'young') lines.push('touch -d "+10 seconds" .git/index');
     if (step.indexTime === 'old') lines.push('touch -d @1000000000 .git/index');
+    if (step.clean !== undefined) lines.push(cleanCommand(step.clean));
     lines.push(
       `git -c checkout.workers=${step.gitWorkers} checkout --force ${targetArguments(step).join(' ')}   # ours: ${step.workers} workers`,
     );

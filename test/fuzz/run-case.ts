@@ -93,6 +93,7 @@ async function runOnce(one: Case, root: string, home: string, shell: Shell): Pro
           target: targetOf(step),
           workers: step.workers,
           alwaysParallel: false,
+          request: step.clean === undefined ? {} : { clean: { exclude: step.clean } },
           git: gitThroughShell(shell),
         });
         const { report } = run;
@@ -122,8 +123,14 @@ async function runOnce(one: Case, root: string, home: string, shell: Shell): Pro
   return { differences, engines, fallbacks, endings, threads };
 }
 
+/** What `clean` stands for. */
+export function cleanCommand(exclude: readonly string[]): string {
+  return `git clean -ffdxq ${exclude.map((pattern) => `-e ${quote(pattern)}`).join(' ')}`;
+}
+
 async function byGit(step: Step, box: string, shell: Shell): Promise<Ending> {
   const words = targetArguments(step).map(quote).join(' ');
+  if (step.clean !== undefined) await shell.run(`${box}/tree`, cleanCommand(step.clean));
   const { status, stderr } = await shell.run(
     `${box}/tree`,
     `git -c checkout.workers=${step.gitWorkers} checkout --force --no-progress ${words} --`,
