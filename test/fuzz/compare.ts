@@ -30,6 +30,10 @@ export interface Comparison {
 export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outcome): Comparison {
   const lines: string[] = [];
   let parted = false;
+  // "Marked entries of the index's own second": on the safe side.
+  if (!git.ending.failed && ours.ending.text.startsWith('local-changes') && step.indexTime !== 'young') {
+    return { lines, parted: true };
+  }
   if (git.ending.failed !== ours.ending.failed) {
     const words = ({ failed, text }: Ending): string => (failed ? `failed (${text})` : 'succeeded');
     lines.push(`exit: git ${words(git.ending)}, ours ${words(ours.ending)}`);

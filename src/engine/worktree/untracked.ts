@@ -1,7 +1,7 @@
 /**
  * Finds what `git clean -ffdx` would remove: everything that the index does not have, but for what patterns keep. Directories of the
  * working tree are walked along with the index, whose entries below a directory lie together; a directory that is
- * untracked as a whole is one finding, whatever is in it.
+ * untracked as a whole is one finding, whatever is in it. Named pipes, sockets and devices are not seen otherwise.
  *
  * The rules are those of git's dir.c: an entry named `.git` is never looked at; a submodule's directory is left alone; a
  * nested repository goes, or stays, as a whole; a link to a directory is a file.
@@ -60,7 +60,9 @@ class UntrackedWalk {
     for (const child of this.#read(directory)) {
       if (child.name.equals(DOT_GIT)) continue;
       const path = Buffer.concat([directory, child.name]);
-      const isDirectory = this.#isDirectory(child, path);
+      const type = this.#typeOf(child, path);
+      if (type === 'other') continue;
+      const isDirectory = type === 'directory';
       const at = this.#first(low, high, path, NO_EXTRA);
       const index = this.#index;
       if (index !== null && at < high && this.#compare(index, at, path, NO_EXTRA) === 0) {
@@ -97,7 +99,9 @@ class UntrackedWalk {
       for (const child of this.#read(directory)) {
         if (child.name.equals(DOT_GIT)) continue;
         const childPath = Buffer.concat([directory, child.name]);
-        if (this.#untracked(childPath, directory.length, this.#isDirectory(child, childPath), below)) stays = true;
+        const type = this.#typeOf(child, childPath);
+        if (type === 'other') continue;
+        if (this.#untracked(childPath, directory.length, type === 'directory', below)) stays = true;
       }
       if (stays) {
         for (const each of below) found.push(each);
@@ -129,15 +133,16 @@ class UntrackedWalk {
     }
   }
 
-  #isDirectory(child: Dirent<Buffer>, path: Buffer): boolean {
-    if (child.isDirectory()) return true;
+  #typeOf(child: Dirent<Buffer>, path: Buffer): 'file' | 'directory' | 'other' {
+    if (child.isDirectory()) return 'directory';
+    if (child.isFile() || child.isSymbolicLink()) return 'file';
     // Some file systems do not tell the type along with the name.
-    if (child.isFile() || child.isSymbolicLink()) return false;
     try {
       const stat = lstatSync(this.#paths.absolute(path, 0, path.length), { throwIfNoEntry: false });
-      return stat?.isDirectory() === true;
+      if (stat === undefined || stat.isFile() || stat.isSymbolicLink()) return 'file';
+      return stat.isDirectory() ? 'directory' : 'other';
     } catch {
-      return false;
+      return 'file';
     }
   }
 
