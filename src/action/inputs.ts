@@ -53,6 +53,7 @@ export interface ActionSettings {
   readonly workers: number | 'auto';
   readonly memoryLimitBytes: number | 'auto';
   readonly engine: EngineChoice;
+  readonly verify: boolean;
   readonly transport: TransportChoice;
   readonly annotations: boolean;
   readonly summary: boolean;
@@ -262,6 +263,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     workers: parseWorkers(input(environment, 'workers') || 'auto', 'workers'),
     memoryLimitBytes: parseMemoryLimit(input(environment, 'memory-limit') || 'auto', 'memory-limit'),
     engine: parseEngineChoice(input(environment, 'engine') || 'auto', 'engine'),
+    verify: strictFlag(environment, 'verify', false),
     transport,
     annotations: strictFlag(environment, 'annotations', true),
     summary: strictFlag(environment, 'summary', true),

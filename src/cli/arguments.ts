@@ -67,6 +67,7 @@ const OPTIONS = {
   transport: { type: 'string' },
   report: { type: 'string' },
   config: { type: 'string', short: 'c' },
+  verify: { type: 'boolean' },
   json: { type: 'boolean' },
   quiet: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -185,6 +186,7 @@ function readRunSettings(words: Words): RunSettings {
     workers: read('workers', parseWorkers, 'auto'),
     memoryLimitBytes: read('memory-limit', parseMemoryLimit, 'auto'),
     engine: read('engine', parseEngineChoice, 'auto'),
+    ...(words.flags.has('verify') ? { verify: true } : {}),
     transport: read('transport', parseTransportChoice, 'auto'),
     config: (words.values.get('config') ?? []).map(parseConfigOverride),
   };

@@ -7,6 +7,7 @@ const COMMON = `Common options:
   --workers N|auto         upper bound for worker threads, 0 to 1024; 0 writes with the main thread alone
   --memory-limit SIZE|auto what the checkout may hold in memory: 512MB, 2GiB, 1.5g or bytes; at least 16MB
   --engine auto|native|git who writes the files; native fails where git would be needed
+  --verify                 hash each object that is read and compare with its id; fails where git would be needed
   --transport auto|stream|git
                            how objects come
   -c KEY=VALUE             a git setting for this run, as git -c (may be repeated; also --config)

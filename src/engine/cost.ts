@@ -31,6 +31,7 @@ export type PhaseName =
   | 'fetch'
   | 'clean' // untracked files removed first, where that was asked for
   | 'manifest' // trees, current index, path checks, attributes, pack positions
+  | 'fetch-missing' // blobs that a partial clone lacks
   | 'clear' // removals and leading directories
   | 'write' // entries written by the workers
   | 'links' // symbolic links, submodule directories and collided entries

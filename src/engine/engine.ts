@@ -13,12 +13,15 @@ import { foldsCase } from './checkout/collisions.ts';
 import { countFiles } from './checkout/count-files.ts';
 import { hooksNeedGit, indexNeedsGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import type { LfsAccess } from './checkout/messages.ts';
+import { openObjects } from './checkout/open-objects.ts';
+import { fetchTrees, peelPromised, type FetchMissing } from './checkout/promised-objects.ts';
 import { peelToTree } from './checkout/peel.ts';
 import { readSparseRules } from './checkout/sparse-rules.ts';
 import type { PhaseCost } from './cost.ts';
 import { CheckoutError, type ErrorJson } from './errors.ts';
 import { cloneByGit } from './fetch/clone.ts';
 import { fetchByGit } from './fetch/fetch.ts';
+import { fetchPromised, promisorRemotes } from './fetch/promised.ts';
 import { readConversionConfig } from './filter/conversion.ts';
 import { lfsStore } from './filter/lfs-store.ts';
 import { processEnvironment } from './gitdir/environment.ts';
@@ -35,8 +38,7 @@ import { indexFormat } from './index/index-version.ts';
 import { readWholeIndex } from './index/read-whole-index.ts';
 import { parseSharedRepository } from './index/shared-permissions.ts';
 import { hasSparseDirectories } from './index/sparse-index.ts';
-import { objectDirectories } from './odb/alternates.ts';
-import { ObjectDatabase } from './odb/object-database.ts';
+import type { ObjectDatabase } from './odb/object-database.ts';
 import { readTree } from './odb/read-tree.ts';
 import { objectBudget } from './plan/object-budget.ts';
 import { planCheckout } from './plan/plan-checkout.ts';
@@ -405,12 +407,11 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
   const prepared: { head: HeadUpdate | null } = { head: null };
   try {
     const warn = (line: string): void => ports.observer.warning(line);
-    odb = ObjectDatabase.open(
-      objectDirectories(repository.objectsDir, environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '', warn),
-      repository.objectFormat,
-      warn,
-    );
-    const { commit, tree } = peelToTree(odb, target.oid);
+    odb = openObjects(repository, config, environment, warn, request.verify);
+    const fetchMissing = missingObjectsFetch(session);
+    const { commit, tree } =
+      fetchMissing === undefined ? peelToTree(odb, target.oid) : await peelPromised(odb, target.oid, fetchMissing);
+    if (fetchMissing !== undefined) await fetchTrees(odb, tree, fetchMissing);
     const trees = odb;
     const index = readWholeIndex(repository, (oids, oidAt) => readTree(trees, oids, oidAt));
     const sparse = readSparseRules(repository, config, request.sparse?.kind === 'off', warn);
@@ -485,6 +486,7 @@ async function checkoutNatively(session: Session, routeReasons: readonly PlanRea
       ref: target.refName,
       commit,
       keep: process.cwd(),
+      fetchMissing,
       beforeTouching: () => {
         if (target.change === null) return;
         prepared.head = prepareHeadUpdate(
@@ -532,6 +534,17 @@ async function execPath({ ports, request, repository }: Session): Promise<string
   });
   if (result.exitCode !== 0) throw gitFailure('--exec-path', result.stderr);
   return result.stdout.toString('utf8').replace(/\r?\n$/, '');
+}
+
+/** How objects are fetched that a partial clone lacks; undefined where nobody has promised any. */
+function missingObjectsFetch({ request, repository, config, ports }: Session): FetchMissing | undefined {
+  const remotes = promisorRemotes(config, processEnvironment());
+  if (remotes.length === 0) return undefined;
+  const { gitOptions, workTree: cwd } = repository;
+  const { signal, fetchEnv: env = {} } = request;
+  return async (missing) => {
+    await fetchPromised({ ports, gitOptions, cwd, remotes, env, signal }, missing);
+  };
 }
 
 /** Runs a hook, and gives its exit status; 0 where there is none. */
@@ -624,6 +637,12 @@ async function checkoutByGit(session: Session, routeReasons: readonly PlanReason
   const { request, repository, ports, run } = session;
   run.engine = 'git';
   run.plan = planFor(session, DEFAULT_PLANNED_FILES, routeReasons);
+  if (request.verify === true) {
+    const why = routeReasons.map(({ text }) => text).join('; ');
+    throw new CheckoutError('unsupported', `git does not verify the objects that it checks out (${why})`, {
+      option: 'verify',
+    });
+  }
   for (const { text } of routeReasons) {
     const reason = text.replace(/^git(: |, )/, '');
     ports.observer.info(`checkout by git: ${reason}`);

@@ -13,6 +13,8 @@ export interface RunSettings {
   readonly workers: number | 'auto';
   readonly memoryLimitBytes: number | 'auto';
   readonly engine: EngineChoice;
+  /** Hash each object that is read, and compare with its id. Only our own engine can do this. */
+  readonly verify?: boolean;
   readonly transport: TransportChoice;
   /** Facts to plan by instead of probing this machine. */
   readonly hostFacts?: HostFacts;
@@ -58,6 +60,8 @@ export interface CheckoutRequest extends RunSettings {
   readonly sparse?: SparseSetting;
   /** Added to the environment of filter drivers; to git's the git port adds it. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Environment of a fetch of objects that a partial clone lacks; the place for credentials. */
+  readonly fetchEnv?: Readonly<Record<string, string>>;
   /** Removes first what is untracked or ignored, as `git clean -ffdx` does. */
   readonly clean?: CleanSettings;
 }

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
+import { crc32, deflateSync } from 'node:zlib';
 
 export interface PackEntry {
   /** What the index calls it, true or not. */
@@ -103,7 +103,7 @@ export function writePack(
     Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2]),
     fanout,
     ...order.map((entry) => Buffer.from(entries[entry]!.oid, 'hex')),
-    words(() => 0),
+    words((entry) => crc32(entries[entry]!.bytes)),
     words((entry) => offsets[entry] ?? 0),
     trailer,
   ]);

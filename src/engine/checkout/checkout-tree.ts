@@ -52,8 +52,9 @@ import { createRemovals, removeFiles } from './removals.ts';
 import { repairTrees } from './repair-trees.ts';
 import type { SparseRules } from './sparse-rules.ts';
 import { writeBatch } from './worker-loop.ts';
+import { fetchBlobs, type FetchMissing } from './promised-objects.ts';
 import { isForWorkers, State, STAT_WORDS, type Tables } from './tables.ts';
-import { orderWrites } from './write-order.ts';
+import { orderWrites, sortWrites } from './write-order.ts';
 
 export interface TreeCheckout {
   readonly odb: ObjectDatabase;
@@ -98,6 +99,8 @@ export interface TreeCheckout {
   readonly commit: string;
   /** A directory that must not be removed: the process's own. */
   readonly keep: string;
+  /** Brings objects that are not here; absent where none are promised. */
+  readonly fetchMissing?: FetchMissing | undefined;
   /** Called when all is decided and nothing is touched yet; may still throw. */
   readonly beforeTouching?: () => void;
 }
@@ -155,6 +158,10 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
     const prepared = prepare(request, pool);
     await loadTables(request.conversionList());
     clock.end('manifest');
+    if (request.fetchMissing !== undefined) {
+      await fetchBlobs(request.odb, prepared.manifest.tables, request.fetchMissing);
+      clock.end('fetch-missing');
+    }
     stopIfAborted(request);
     request.beforeTouching?.();
     return await write(request, prepared, pool, clock);
@@ -279,6 +286,8 @@ async function write(
     counters: createCounters(pool.size),
     budget: Budget.create(request.objectBudget(plan), pool.size),
     packs: request.odb.packs,
+    replacements: request.odb.replacements,
+    verify: request.odb.verify,
     objectDirectories: request.odb.directories,
     workTree: request.workTree,
     conversions: request.conversionList(),
@@ -344,6 +353,8 @@ async function write(
         bases: new Float64Array(new SharedArrayBuffer(8 * order.length)),
         baseSizes: new Float64Array(new SharedArrayBuffer(8 * order.length)),
       },
+      // Workers got their job before it was known where the objects are.
+      packs: [...request.odb.packs],
     };
     const running = threads ? pool.pass(first) : null;
     const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
@@ -373,6 +384,7 @@ async function write(
 
     const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
     const runHere = async (pass: Pass): Promise<void> => {
+      if (pass.packs !== undefined) mainWriter.usePacks(pass.packs);
       while (writeBatch(job, pass, mainWriter)) {
         mainMeter.sample();
         await nextTurn();
@@ -389,11 +401,14 @@ async function write(
     await (running ?? runHere(first));
     const second = secondPass(first, control);
     if (second !== null) await (threads ? pool.pass(second) : runHere(second));
+    const third = passOverUnread(request.odb, tables, control);
+    if (third !== null) await (threads ? pool.pass(third) : runHere(third));
     // Threads that were started early may have found nothing but files of filter drivers.
     const idle = !threads && pool.size > 0;
     if (idle) pool.dismiss();
     const result = idle ? { costs: [], deaths: [] } : await pool.end();
     stopIfAborted(request);
+    mainWriter.usePacks(request.odb.packs);
 
     await writeRemaining(request, prepared, directories, mainWriter, filters, failures);
     // What workers did not find in the Git LFS store.
@@ -448,6 +463,35 @@ function secondPass(first: Pass, control: Int32Array): Pass | null {
   Atomics.store(control, NEXT_BATCH, 0);
   Atomics.store(control, READY, count);
   return { ...families, deferred: null };
+}
+
+/**
+ * The pass over what could not be read where it was found: a repack by another process may have moved all that is left, so this is done
+ * by all workers again. What cannot be read there either is left to the main thread. Null when there is nothing to do.
+ */
+function passOverUnread(odb: ObjectDatabase, tables: Tables, control: Int32Array): Pass | null {
+  if (Atomics.load(control, STOP) !== 0) return null;
+  const moved: number[] = [];
+  for (let entry = 0; entry < tables.count; entry++) {
+    const state = tables.states[entry];
+    if (!isUnread(state) || !findAgain(odb, tables, entry)) continue;
+    tables.states[entry] = state === State.UNREAD ? State.PENDING : State.VERIFY;
+    moved.push(entry);
+  }
+  if (moved.length === 0) return null;
+  const { order, positions } = sortWrites(tables, Uint32Array.from(moved));
+  Atomics.store(control, NEXT_BATCH, 0);
+  Atomics.store(control, READY, order.length);
+  return { order, batchStarts: cutBatches(positions), deferred: null, packs: [...odb.packs] };
+}
+
+/** Looks for another place of an entry's object that could not be read, and puts it into the tables. */
+function findAgain(odb: ObjectDatabase, tables: Tables, entry: number): boolean {
+  if (!odb.findAgain(tables.oids, entry * tables.format.oidBytes, tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0))
+    return false;
+  tables.packs[entry] = odb.pack;
+  tables.offsets[entry] = odb.offset;
+  return true;
 }
 
 /**
@@ -532,15 +576,34 @@ async function writeRemaining(
   addPartners(tables, paths);
   /** Groups of which one entry has taken another's place. */
   const hit = new Set<number>();
+  const write = (entry: number, state: number): void => {
+    for (;;) {
+      tables.states[entry] = state;
+      writer.write(entry, null);
+      writer.dropRetained();
+      if (!isUnread(tables.states[entry])) return;
+      if (!findAgain(request.odb, tables, entry)) break;
+      writer.usePacks(request.odb.packs);
+    }
+    tables.states[entry] = State.FAILED;
+    if (writer.unread !== null) failures.set(entry, writer.unread);
+  };
   for (let entry = 0; entry < tables.count; entry++) {
     const state = tables.states[entry];
     const group = collisions?.groups[entry] ?? 0;
-    if (state !== State.COLLIDED && !isForWorkers(state) && (group === 0 || state !== State.LATER)) continue;
+    const open = state === State.COLLIDED || isUnread(state) || isForWorkers(state);
+    if (!open && (group === 0 || state !== State.LATER)) continue;
     stopIfAborted(request);
     // A worker that died may have left a part of the file; a collision, another file.
     const directory = tables.directories[entry] ?? 0;
     if (state === State.COLLIDED || group > 0) directories.ensureAnew(directory);
     else directories.ensure(directory);
+    // What is there stays as long as nobody knows that it must be other.
+    if (state === State.UNREAD_VERIFY && group === 0) {
+      write(entry, State.VERIFY);
+      const now = tables.states[entry];
+      if (now !== State.COLLIDED && now !== State.FILTER_VERIFY) continue;
+    }
     if (group > 0 && isThere(tables, entry, paths)) hit.add(group);
     if (state === State.LATER) {
       makeLater(request, prepared, directories, failures, entry);
@@ -551,10 +614,9 @@ async function writeRemaining(
       await filters.writeCollided(entry);
       continue;
     }
-    if (group > 0 && !locate(request.odb, tables, failures, entry)) continue;
-    tables.states[entry] = State.PENDING;
-    writer.write(entry, null);
-    writer.dropRetained();
+    if (group > 0 && !isUnread(state) && !locate(request.odb, tables, failures, entry)) continue;
+    writer.usePacks(request.odb.packs);
+    write(entry, State.PENDING);
     // A file of Git LFS that is not in the store.
     if (tables.states[entry] === State.FILTER) await filters.writeCollided(entry);
     await nextTurn();
@@ -567,13 +629,17 @@ async function writeRemaining(
 /** Finds the blob of an entry that the workers did not get. */
 function locate(odb: ObjectDatabase, tables: Tables, failures: Map<number, CheckoutError>, entry: number): boolean {
   const oidAt = entry * tables.format.oidBytes;
-  if (!odb.find(tables.oids, oidAt)) {
+  if (!odb.find(tables.oids, oidAt) && !odb.findAgain(tables.oids, oidAt, -1, 0)) {
     fail(tables, failures, entry, missing(tables.oids, oidAt, tables.format));
     return false;
   }
   tables.packs[entry] = odb.pack;
   tables.offsets[entry] = odb.offset;
   return true;
+}
+
+function isUnread(state: number | undefined): boolean {
+  return state === State.UNREAD || state === State.UNREAD_VERIFY;
 }
 
 /** Makes links and submodule directories, in index order. */

@@ -8,10 +8,9 @@ import type { Repository } from '../gitdir/repository.ts';
 import { EXTENDED_FLAG, type IndexTable } from '../index/index-table.ts';
 import { readWholeIndex } from '../index/read-whole-index.ts';
 import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE } from '../object/tree.ts';
-import { objectDirectories } from '../odb/alternates.ts';
-import { ObjectDatabase } from '../odb/object-database.ts';
 import { resolveRef } from '../refs/read-refs.ts';
 import { buildManifest, type ConversionLookup } from './manifest.ts';
+import { openObjects } from './open-objects.ts';
 import { peelToTree } from './peel.ts';
 import { readSparseRules } from './sparse-rules.ts';
 import { State } from './tables.ts';
@@ -34,13 +33,11 @@ export function countFiles(
   environment: Environment,
   warn: (line: string) => void,
 ): number {
-  const { objectFormat } = repository;
   const index = readWholeIndex(repository, null);
   if (index !== null) return countRegular(index, (i) => isSkipped(index, i));
   const head = resolveRef(repository, 'HEAD')?.oid ?? null;
   if (head === null) return 0;
-  const alternates = environment['GIT_ALTERNATE_OBJECT_DIRECTORIES'] ?? '';
-  const odb = ObjectDatabase.open(objectDirectories(repository.objectsDir, alternates, warn), objectFormat, warn);
+  const odb = openObjects(repository, config, environment, warn);
   try {
     const matcher = readSparseRules(repository, config, false, warn)?.matcher ?? null;
     const { tables } = buildManifest(odb, peelToTree(odb, head).tree, {

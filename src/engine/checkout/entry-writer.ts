@@ -12,9 +12,12 @@ import { lfsPointerOid, lfsPointerSize } from '../filter/lfs-pointer.ts';
 import { lfsObjectPath } from '../filter/lfs-store.ts';
 import { statToWords } from '../index/stat-words.ts';
 import { MODE_EXECUTABLE, MODE_SYMLINK } from '../object/tree.ts';
-import { ObjectReader } from '../odb/object-reader.ts';
+import { ObjectChecksum } from '../odb/object-checksum.ts';
+import { LOOSE, ObjectReader } from '../odb/object-reader.ts';
+import { findReplacement } from '../odb/replacements.ts';
 import { oidToHex } from '../oid.ts';
 import { BLOB, typeName } from '../pack/entry.ts';
+import type { PackFile } from '../pack/pack-file.ts';
 import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
 import { fileHasContent } from '../worktree/compare-file.ts';
 import { contentOf, createCopy, NoSource } from '../worktree/copy-file.ts';
@@ -46,9 +49,12 @@ export interface HeldContent {
 export class EntryWriter {
   /** Time spent waiting, for the report. */
   waitMs = 0;
+  /** Why the last UNREAD or UNREAD_VERIFY entry could not be read. */
+  unread: CheckoutError | null = null;
   readonly #counters: Float64Array;
   readonly #job: Job;
   readonly #reader: ObjectReader;
+  readonly #packs: PackFile[];
   readonly #paths: WorktreePaths;
   readonly #directories: RealDirectories;
   readonly #budget: Budget;
@@ -61,6 +67,11 @@ export class EntryWriter {
   #retained = 0;
   /** The entry being written. */
   #current = 0;
+  /** Id of the object that is read for it: the entry's, or that of what replaces it. */
+  #oid: Bytes;
+  #oidAt = 0;
+  /** Whether a failure is one of reading the object. */
+  #reading = false;
 
   /**
    * @param thread number of the thread: its row of counters
@@ -77,8 +88,10 @@ export class EntryWriter {
   ) {
     this.#job = job;
     this.#counters = job.counters.subarray(COUNTERS * thread, COUNTERS * (thread + 1));
-    this.#reader = new ObjectReader(job.packs, job.objectDirectories, job.tables.format);
+    this.#packs = [...job.packs];
+    this.#reader = new ObjectReader(this.#packs, job.objectDirectories, job.tables.format);
     this.#oidBytes = job.tables.format.oidBytes;
+    this.#oid = job.tables.oids;
     this.#paths = new WorktreePaths(job.workTree);
     this.#directories = new RealDirectories(this.#paths);
     this.#budget = new Budget(job.budget, thread);
@@ -101,14 +114,19 @@ export class EntryWriter {
     this.#reader.close();
   }
 
+  /** Adds the packs that were found since. */
+  usePacks(packs: readonly PackFile[]): void {
+    this.#packs.push(...packs.slice(this.#packs.length));
+  }
+
   /** See PackReader. */
   readAhead(end: number): void {
     this.#reader.readAhead(end);
   }
 
   /**
-   * Brings an entry for workers into its next state and stores that. Failures are told, not thrown; what is thrown is a
-   * bug.
+   * Brings an entry for workers into its next state and stores that. What cannot be read where it was found is UNREAD then.
+   * Failures are told, not thrown; what is thrown is a bug.
    * @param deferred where to note an entry for a later pass, whose state then stays; null to write everything now
    */
   write(entry: number, deferred: DeferredList | null): void {
@@ -119,6 +137,13 @@ export class EntryWriter {
       tables.states[entry] = state;
     } catch (error) {
       if (error instanceof Stopped) return;
+      if (this.#reading && error instanceof CheckoutError && error.code !== 'memory') {
+        // The object may have moved, or have another copy; that is for the main thread to find out.
+        this.#noteUnread(entry);
+        this.unread = this.#describe(entry, error);
+        tables.states[entry] = before === State.VERIFY ? State.UNREAD_VERIFY : State.UNREAD;
+        return;
+      }
       this.fail(entry, error);
     }
   }
@@ -127,24 +152,28 @@ export class EntryWriter {
    * Reads an entry's blob and converts it up to where its filter driver takes over. For the main thread: it does not wait.
    * @returns the content in memory of its own, to be given back by `release`; null while other threads hold the memory that
    * it takes
-   * @throws CheckoutError when the blob cannot be read
+   * @throws CheckoutError when the blob cannot be read; `isUnread` then tells whether it may be elsewhere
    */
   readForFilter(entry: number): HeldContent | null {
     this.dropRetained();
     const conversion = this.#open(entry);
     const reader = this.#reader;
+    this.#reading = true;
     const small = reader.readSmall();
     if (small !== null) {
-      return { content: Buffer.from(this.#convert(conversion, small, entry)), release: () => undefined };
+      this.#check(small);
+      this.#reading = false;
+      return { content: Buffer.from(this.#convert(conversion, small)), release: () => undefined };
     }
     reader.measure();
+    this.#reading = false;
     // The content as it is read, and a copy, which may be converted.
     const wanted = reader.readBytes + reader.size + convertedBound(conversion, reader.size);
     const reserved = this.#budget.tryReserve(Math.min(wanted, this.#budget.limitBytes));
     if (reserved === 0) return null;
     let held = false;
     try {
-      const content = Buffer.from(this.#convert(conversion, reader.read(), entry));
+      const content = Buffer.from(this.#convert(conversion, this.#read()));
       this.#onLarge();
       held = true;
       return { content, release: () => this.#budget.release(reserved) };
@@ -153,6 +182,19 @@ export class EntryWriter {
       reader.dropRetained();
       if (!held) this.#budget.release(reserved);
     }
+  }
+
+  /** After `readForFilter` has thrown: whether the blob could not be read where it was found. */
+  isUnread(entry: number, error: unknown): error is CheckoutError {
+    if (!this.#reading || !(error instanceof CheckoutError) || error.code === 'memory') return false;
+    this.#noteUnread(entry);
+    return true;
+  }
+
+  /** Notes where a loose object was looked for in vain. */
+  #noteUnread(entry: number): void {
+    const { tables } = this.#job;
+    if (tables.packs[entry] === LOOSE) tables.offsets[entry] = this.#reader.looseDirectory;
   }
 
   /** Notes that an entry's file was written. */
@@ -175,10 +217,13 @@ export class EntryWriter {
     const { tables, conversions } = this.#job;
     const reader = this.#reader;
     this.#current = entry;
-    const oidAt = entry * this.#oidBytes;
-    reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, oidAt);
+    this.#reading = false;
+    this.#meanObject(entry);
+    this.#reading = true;
+    this.#openObject(entry);
+    this.#reading = false;
     if (reader.type !== BLOB) {
-      const hex = oidToHex(tables.oids, oidAt, this.#oidBytes);
+      const hex = oidToHex(this.#oid, this.#oidAt, this.#oidBytes);
       throw new CheckoutError('object-corrupt', `object ${hex} is a ${typeName(reader.type)}, not a blob`, {
         oid: hex,
       });
@@ -191,9 +236,12 @@ export class EntryWriter {
   #write(entry: number, before: number, deferred: DeferredList | null): number {
     const conversion = this.#open(entry);
     const reader = this.#reader;
+    this.#reading = true;
     const small = reader.readSmall();
+    if (small !== null) this.#check(small);
+    this.#reading = false;
     if (conversion.kind === 'filter') return this.#writeLfs(entry, before, conversion, small);
-    if (small !== null) return this.#put(entry, before, this.#convert(conversion, small, entry));
+    if (small !== null) return this.#put(entry, before, this.#convert(conversion, small));
     if (deferred !== null && reader.missesLargeBase) {
       const at = Atomics.add(this.#job.control, DEFERRED, 1);
       deferred.entries[at] = entry;
@@ -214,7 +262,7 @@ export class EntryWriter {
     const forDriver = verify ? State.FILTER_VERIFY : State.FILTER;
     // No pointer is so large. One that is made of a large base does not occur.
     if (lfs === null || blob === null) return forDriver;
-    const content = this.#convert(conversion, blob, entry);
+    const content = this.#convert(conversion, blob);
     // An empty file stands for itself.
     if (content.length === 0) return this.#put(entry, before, content);
     const size = lfsPointerSize(content);
@@ -243,18 +291,64 @@ export class EntryWriter {
     }
   }
 
+  /** Finds out which object is to be read for an entry. */
+  #meanObject(entry: number): void {
+    const { tables, replacements } = this.#job;
+    const oidAt = entry * this.#oidBytes;
+    const replaced = replacements.count === 0 ? -1 : findReplacement(replacements, tables.oids, oidAt);
+    this.#oid = replaced < 0 ? tables.oids : replacements.to;
+    this.#oidAt = replaced < 0 ? oidAt : replaced;
+  }
+
+  #openObject(entry: number): void {
+    const { tables } = this.#job;
+    this.#reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, this.#oid, this.#oidAt);
+  }
+
+  /** Holds a whole object against its id, if that was asked for. */
+  #check(content: Bytes): void {
+    const { tables, verify } = this.#job;
+    if (verify) new ObjectChecksum(tables.format, BLOB, content.length).update(content).check(this.#oid, this.#oidAt);
+  }
+
+  /** Reads the opened object whole. */
+  #read(): Bytes {
+    this.#reading = true;
+    const content = this.#reader.read();
+    this.#check(content);
+    this.#reading = false;
+    return content;
+  }
+
+  /** Lets the opened object pass by in pieces. What `sink` throws is no failure of reading. */
+  #stream(sink: (piece: Bytes) => void): void {
+    const { tables, verify } = this.#job;
+    const checksum = verify ? new ObjectChecksum(tables.format, BLOB, this.#reader.size) : null;
+    this.#reading = true;
+    this.#reader.stream((piece) => {
+      this.#reading = false;
+      checksum?.update(piece);
+      sink(piece);
+      this.#reading = true;
+    });
+    checksum?.check(this.#oid, this.#oidAt);
+    this.#reading = false;
+  }
+
   /** An object that is larger than the scratch buffers, or is made of such. */
   #writeLarge(entry: number, before: number, conversion: Conversion): number {
     const reader = this.#reader;
     if (!reader.usesRetained) this.dropRetained();
+    this.#reading = true;
     reader.measure();
+    this.#reading = false;
     const streams = conversion.kind === 'stream' || conversion.kind === 'none';
     const converted = convertedBound(conversion, reader.size);
     const reserved = this.#reserve(() => (streams ? reader.streamBytes : reader.readBytes + converted));
     if (reserved < 0) throw new Stopped();
     let kept = 0;
     try {
-      const content = streams ? this.#streamed(conversion, entry) : this.#convert(conversion, reader.read(), entry);
+      const content = streams ? this.#streamed(conversion, entry) : this.#convert(conversion, this.#read());
       return this.#put(entry, before, content);
     } finally {
       this.#onLarge();
@@ -275,11 +369,11 @@ export class EntryWriter {
     let reserved = this.#budget.tryReserve(wanted);
     if (reserved === 0) {
       if (this.#retained > 0) {
-        const { tables } = this.#job;
         this.dropRetained();
-        const entry = this.#current;
-        this.#reader.open(tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0, tables.oids, entry * this.#oidBytes);
+        this.#reading = true;
+        this.#openObject(this.#current);
         this.#reader.measure();
+        this.#reading = false;
       }
       const start = performance.now();
       reserved = this.#budget.reserve(bytes(), () => this.#stopping());
@@ -301,18 +395,18 @@ export class EntryWriter {
     return Atomics.load(this.#job.control, STOP) !== 0;
   }
 
-  #convert(conversion: Conversion, content: Bytes, entry: number): Bytes {
-    const converted = this.#convertText(conversion, content, entry);
+  #convert(conversion: Conversion, content: Bytes): Bytes {
+    const converted = this.#convertText(conversion, content);
     if (conversion.encoding === undefined || converted.length === 0) return converted;
     const encoded = encode(conversion.encoding, converted, converted.length);
     // As with git it is no failure: the file is there, though not as it should be.
-    if (encoded === null) this.#onUnencoded(entry);
+    if (encoded === null) this.#onUnencoded(this.#current);
     return encoded ?? converted;
   }
 
-  #convertText(conversion: Conversion, content: Bytes, entry: number): Bytes {
+  #convertText(conversion: Conversion, content: Bytes): Bytes {
     if (conversion.kind === 'none') return content;
-    const oid = this.#shownOid(conversion, entry);
+    const oid = this.#shownOid(conversion, this.#current);
     const size = convertedSize(conversion, content, content.length, oid);
     if (size < 0) return content;
     let out: Uint8Array;
@@ -322,22 +416,22 @@ export class EntryWriter {
     return out.subarray(0, made);
   }
 
-  /** The blob's id where the conversion shows it. */
+  /** The blob's id where the conversion shows it: where git converts in memory that of the content, else that of the entry. */
   #shownOid(conversion: Conversion, entry: number): Bytes {
     if (!conversion.ident) return NO_OID;
+    if (conversion.kind !== 'stream') return this.#oid.subarray(this.#oidAt, this.#oidAt + this.#oidBytes);
     return this.#job.tables.oids.subarray(entry * this.#oidBytes, (entry + 1) * this.#oidBytes);
   }
 
   #streamed(conversion: Conversion, entry: number): Producer {
-    const reader = this.#reader;
     if (conversion.kind === 'none') {
       return (write): void => {
-        reader.stream(write);
+        this.#stream(write);
       };
     }
     const converter = createStreamConverter(conversion, this.#shownOid(conversion, entry));
     return (write): void => {
-      reader.stream((piece) => {
+      this.#stream((piece) => {
         converter.push(piece, write);
       });
       converter.end(write);

@@ -157,11 +157,11 @@ export class FilterPass {
   }
 
   async #filter(entry: number, turn: Turn): Promise<void> {
-    const { tables, conversions, writer, stopIfAborted } = this.#facts;
+    const { tables, conversions, stopIfAborted } = this.#facts;
     const driver = conversions[tables.conversions[entry] ?? 0]?.driver;
     if (driver === undefined) throw new Error(`entry ${entry} has no filter driver`);
     if (turn !== 'delayed') this.#locate(entry);
-    let held: HeldContent | null = turn === 'delayed' ? NOTHING_HELD : writer.readForFilter(entry);
+    let held: HeldContent | null = turn === 'delayed' ? NOTHING_HELD : this.#read(entry);
     while (held === null) {
       await sleep(MEMORY_WAIT_MS);
       try {
@@ -169,7 +169,7 @@ export class FilterPass {
       } catch (error) {
         throw new Fatal(error);
       }
-      held = writer.readForFilter(entry);
+      held = this.#read(entry);
     }
     try {
       const path = tables.pathBytes.slice(tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
@@ -190,9 +190,34 @@ export class FilterPass {
   #locate(entry: number): void {
     const { tables, odb } = this.#facts;
     const at = entry * tables.format.oidBytes;
-    if (!odb.find(tables.oids, at)) throw missing(tables.oids, at, tables.format);
+    if (!odb.find(tables.oids, at) && !odb.findAgain(tables.oids, at, -1, 0)) {
+      throw missing(tables.oids, at, tables.format);
+    }
+    this.#setPlace(entry);
+  }
+
+  #setPlace(entry: number): void {
+    const { tables, odb, writer } = this.#facts;
     tables.packs[entry] = odb.pack;
     tables.offsets[entry] = odb.offset;
+    writer.usePacks(odb.packs);
+  }
+
+  /** Reads the blob, from another place where it cannot be read at the first. */
+  #read(entry: number): HeldContent | null {
+    const { tables, odb, writer } = this.#facts;
+    let first: unknown = null;
+    for (;;) {
+      try {
+        return writer.readForFilter(entry);
+      } catch (error) {
+        first ??= error;
+        const at = entry * tables.format.oidBytes;
+        if (!writer.isUnread(entry, error)) throw error;
+        if (!odb.findAgain(tables.oids, at, tables.packs[entry] ?? 0, tables.offsets[entry] ?? 0)) throw first;
+        this.#setPlace(entry);
+      }
+    }
   }
 
   async #hasContent(entry: number, path: Bytes, driver: ConversionDriver, content: Bytes): Promise<boolean> {

@@ -215,6 +215,8 @@ class ManifestBuilder {
     this.#directories.pathLength[number] = Math.max(0, prefixLength - 1);
     this.#directories.firstEntry[number] = this.#tables.count;
     this.#directories.oids.set(oid.subarray(oidAt, oidAt + oidBytes), number * oidBytes);
+    // The entries are those of another tree.
+    if (this.#odb.isReplaced(oid, oidAt)) this.#directories.irregular[number] = 1;
     // The reader's bytes last until the next read only. Node's `slice` of a Buffer would not copy.
     const cursor = new TreeCursor(new Uint8Array(bytes), oidBytes);
     this.#odb.reader.finish();

@@ -6,6 +6,7 @@ import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import type { LfsStore } from '../filter/lfs-store.ts';
+import type { Replacements } from '../odb/replacements.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import type { Removals } from './removals.ts';
 import type { Tables } from './tables.ts';
@@ -18,7 +19,11 @@ export interface Job {
   readonly counters: Float64Array<SharedArrayBuffer>;
   /** See budget.ts. */
   readonly budget: Int32Array<SharedArrayBuffer>;
+  /** By number. A pass may add to these. */
   readonly packs: readonly PackFile[];
+  readonly replacements: Replacements;
+  /** Hash each object and compare with its id. */
+  readonly verify: boolean;
   readonly objectDirectories: readonly string[];
   readonly workTree: string;
   readonly conversions: readonly Conversion[];
@@ -44,6 +49,8 @@ export interface Pass {
   readonly batchStarts: Uint32Array;
   /** Where to note entries for a later pass; null in the last one. */
   readonly deferred: DeferredList | null;
+  /** All packs by number, where a pass needs more than the job was begun with. */
+  readonly packs?: readonly PackFile[];
 }
 
 /**

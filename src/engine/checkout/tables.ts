@@ -31,6 +31,9 @@ export const State = {
   // And open.
   /** As PENDING, and the old index has something there, so that it is removed first. */
   REPLACE: 10,
+  // Not final: the object of an entry for workers could not be read where it was found; the main thread looks for another place.
+  UNREAD: 11,
+  UNREAD_VERIFY: 12,
 } as const;
 
 /** Whether an entry in this state is for a worker. */

@@ -35,6 +35,7 @@ export function writeBatch(job: Job, pass: Pass, writer: EntryWriter): boolean {
 
 /** Runs one worker's part of a pass. */
 export function runPass(job: Job, pass: Pass, writer: EntryWriter, meter: CostMeter): void {
+  if (pass.packs !== undefined) writer.usePacks(pass.packs);
   for (let round = 0; writeBatch(job, pass, writer); round++) {
     if (round % SAMPLE_EVERY === 0) meter.sample();
   }

@@ -6,33 +6,50 @@
 import { LOOSE, type ObjectDatabase } from '../odb/object-database.ts';
 import { isForWorkers, MAX_ENTRIES, type Tables } from './tables.ts';
 
-export interface WriteOrder {
+export interface SortedWrites {
   /** Entries that workers write, in order. */
   readonly order: Uint32Array<SharedArrayBuffer>;
   /** Where each lies in its pack. */
   readonly positions: Float64Array;
+}
+
+export interface WriteOrder extends SortedWrites {
   /** Entries whose object is in no pack and cannot be loose. */
   readonly missing: readonly number[];
 }
 
-/** Looks up where the blob of each entry for workers is, and sorts. Fills `packs` and `offsets` of the tables. */
+/**
+ * Looks up where the blob of each entry for workers is, and sorts. Fills `packs` and `offsets` of the tables.
+ * @param count at least how many there are
+ */
 export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number): WriteOrder {
   const missing: number[] = [];
-  const { oidBytes } = tables.format;
-  // A 64-bit key, built as two words so that no BigInt is made for an entry: offset (40 bits), then the entry (24 bits).
-  const keysByPack = new Map<number, { words: Uint32Array; count: number }>();
+  const found = new Uint32Array(count);
+  let foundCount = 0;
   for (let entry = 0; entry < tables.count; entry++) {
     if (!isForWorkers(tables.states[entry])) continue;
-    if (!odb.find(tables.oids, entry * oidBytes)) {
+    const oidAt = entry * tables.format.oidBytes;
+    if (!odb.find(tables.oids, oidAt) && !odb.findAgain(tables.oids, oidAt, -1, 0)) {
       missing.push(entry);
       continue;
     }
     tables.packs[entry] = odb.pack;
     tables.offsets[entry] = odb.offset;
-    let keys = keysByPack.get(odb.pack);
+    found[foundCount++] = entry;
+  }
+  return { ...sortWrites(tables, found.subarray(0, foundCount)), missing };
+}
+
+/** Sorts entries whose places are in the tables. */
+export function sortWrites(tables: Tables, entries: Uint32Array): SortedWrites {
+  // A 64-bit key, built as two words so that no BigInt is made for an entry: offset (40 bits), then the entry (24 bits).
+  const keysByPack = new Map<number, { words: Uint32Array; count: number }>();
+  for (const entry of entries) {
+    const pack = tables.packs[entry] ?? 0;
+    let keys = keysByPack.get(pack);
     if (keys === undefined) {
-      keys = { words: new Uint32Array(2 * Math.max(1, keysByPack.size === 0 ? count : 1024)), count: 0 };
-      keysByPack.set(odb.pack, keys);
+      keys = { words: new Uint32Array(2 * Math.max(1, keysByPack.size === 0 ? entries.length : 64)), count: 0 };
+      keysByPack.set(pack, keys);
     }
     if (2 * keys.count === keys.words.length) {
       const grown = new Uint32Array(keys.words.length * 2);
@@ -40,7 +57,7 @@ export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number):
       keys.words = grown;
     }
     // Loose objects keep the order of their paths.
-    const offset = odb.pack === LOOSE ? 0 : odb.offset;
+    const offset = pack === LOOSE ? 0 : (tables.offsets[entry] ?? 0);
     keys.words[2 * keys.count] = ((offset % 0x100) << 24) | entry;
     keys.words[2 * keys.count + 1] = Math.floor(offset / 0x100);
     keys.count++;
@@ -61,5 +78,5 @@ export function orderWrites(tables: Tables, odb: ObjectDatabase, count: number):
       at++;
     }
   }
-  return { order, positions, missing };
+  return { order, positions };
 }

@@ -20,7 +20,7 @@ export const FETCH_ENVIRONMENT: Readonly<Record<string, string>> = {
 };
 
 /** A repack in the background would take packs away from under the checkout that follows. */
-const NO_MAINTENANCE = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
+export const NO_MAINTENANCE = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
 
 /**
  * The arguments of `git` for a request. Pure.

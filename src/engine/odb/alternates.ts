@@ -69,10 +69,12 @@ function parseList(source: Buffer, separator: string): string[] {
  * Lists the object directories in look-up order: the repository's own, those of GIT_ALTERNATE_OBJECT_DIRECTORIES, and
  * then its alternates; each of these followed by its own alternates. Missing ones are left out and told to `warn`, as git does.
  * @param environmentList value of GIT_ALTERNATE_OBJECT_DIRECTORIES, or ''
+ * @param base what relative ones in that list are relative to: git looks from the top of the working tree
  */
 export function objectDirectories(
   ownDirectory: string,
   environmentList: string,
+  base: string,
   warn: (line: string) => void,
 ): string[] {
   const found: string[] = [];
@@ -102,7 +104,9 @@ export function objectDirectories(
   };
   add(ownDirectory, 0, true);
   const separator = process.platform === 'win32' ? ';' : ':';
-  for (const entry of parseList(Buffer.from(environmentList, 'utf8'), separator)) add(entry, 1, false);
+  for (const entry of parseList(Buffer.from(environmentList, 'utf8'), separator)) {
+    add(isAbsolute(entry) ? entry : resolve(base, entry), 1, false);
+  }
   addAlternates(ownDirectory, 0);
   return found;
 }

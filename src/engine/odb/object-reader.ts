@@ -5,6 +5,7 @@ import type { Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
 import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { Inflater } from '../pack/inflate.ts';
+import type { FilePool } from '../pack/file-pool.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import { PackReader } from '../pack/pack-reader.ts';
 import { LooseReader } from './loose.ts';
@@ -21,6 +22,8 @@ export class ObjectReader {
   streamBytes = 0;
   /** Set by `open`: stored as it is, so that `stream` needs no memory. */
   isPlain = false;
+  /** Set when a loose object is opened: the directory where it was found; behind the last one when it was not. */
+  looseDirectory = 0;
   readonly #packs: PackReader;
   readonly #directories: readonly string[];
   readonly #format: ObjectFormat;
@@ -28,15 +31,22 @@ export class ObjectReader {
   #loose: LooseReader | null = null;
   #current: PackReader | LooseReader;
 
-  /** @param useHandle false inflates the documented way, see Inflater (for tests) */
+  /**
+   * @param packs by number; may become longer while the reader is in use
+   * @param useHandle false inflates the documented way, see Inflater (for tests)
+   */
   constructor(
     packs: readonly PackFile[],
     objectDirectories: readonly string[],
     format: ObjectFormat,
     useHandle = true,
+    pool?: FilePool,
   ) {
     this.#format = format;
-    this.#packs = new PackReader(packs, format, { inflater: new Inflater(useHandle) });
+    this.#packs = new PackReader(packs, format, {
+      inflater: new Inflater(useHandle),
+      ...(pool === undefined ? {} : { pool }),
+    });
     this.#directories = objectDirectories;
     this.#useHandle = useHandle;
     this.#current = this.#packs;
@@ -54,12 +64,13 @@ export class ObjectReader {
 
   /**
    * Opens the object at a place.
+   * @param offset in the pack; of a loose object, the number of the first directory to look in
    * @param oid its id, needed for loose objects and messages
    * @throws CheckoutError object-missing, object-corrupt, io; the error names the object
    */
   open(pack: number, offset: number, oid: Bytes, oidAt: number): void {
     if (pack === LOOSE) {
-      if (!this.openLoose(oid, oidAt)) {
+      if (!this.openLoose(oid, oidAt, offset)) {
         const hex = oidToHex(oid, oidAt, this.#format.oidBytes);
         throw new CheckoutError('object-missing', `object ${hex} is missing`, { oid: hex });
       }
@@ -72,11 +83,12 @@ export class ObjectReader {
     this.isPlain = this.#packs.isPlain;
   }
 
-  /** Opens a loose object; false when there is none. */
-  openLoose(oid: Bytes, oidAt: number): boolean {
+  /** Opens a loose object, looking in one directory after another; false when there is none. */
+  openLoose(oid: Bytes, oidAt: number, first = 0): boolean {
     this.#loose ??= new LooseReader(this.#format, new Inflater(this.#useHandle));
-    for (const directory of this.#directories) {
-      if (!this.#loose.open(directory, oid, oidAt)) continue;
+    const directories = this.#directories;
+    for (this.looseDirectory = first; this.looseDirectory < directories.length; this.looseDirectory++) {
+      if (!this.#loose.open(directories[this.looseDirectory] ?? '', oid, oidAt)) continue;
       this.#current = this.#loose;
       this.type = this.#loose.type;
       this.size = this.#loose.size;

@@ -13,9 +13,12 @@ interface Slot {
   type: number;
 }
 
-/** Pack number and offset in one number: offsets up to 2^44 bytes (16 TiB), 512 packs. */
+/** Packs that can be numbered: what 53 bits leave beside offsets of 40 bits (1 TiB, see pack-file.ts). */
+export const MAX_PACKS = 2 ** 13;
+
+/** Pack number and offset in one number. */
 export function cacheKey(pack: number, offset: number): number {
-  return pack * 0x100000000000 + offset;
+  return pack * 2 ** 40 + offset;
 }
 
 export class DeltaBaseCache {

@@ -13,6 +13,7 @@ import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { applyDelta, DeltaSizes, streamDelta } from './delta.ts';
 import { cacheKey, DeltaBaseCache } from './delta-base-cache.ts';
 import { EntryHeader, MAX_ENTRY_HEADER_BYTES, OFS_DELTA, REF_DELTA } from './entry.ts';
+import { FilePool } from './file-pool.ts';
 import { Inflater, type InflateFailure } from './inflate.ts';
 import { PACK_HEADER_BYTES, type PackFile } from './pack-file.ts';
 import { PackIndex } from './pack-index.ts';
@@ -24,6 +25,8 @@ export const SCRATCH_BYTES = 1 << 20;
 export const BASE_CACHE_BYTES = 4 << 20;
 /** Deflate never packs denser than 1032 to 1 (zlib's technical details), so a larger claim is a lie. */
 export const MAX_INFLATE_RATIO = 1032;
+/** Indexes kept open for deltas whose base is named by id: few packs have such. */
+const INDEXES_KEPT = 8;
 /** Pieces in which large objects are streamed: they fit the second-level cache of a core. */
 const PIECE_BYTES = 256 << 10;
 
@@ -66,6 +69,7 @@ export class PackReader {
   streamBytes = 0;
 
   readonly #window: PackWindow;
+  readonly #pool: FilePool;
   readonly #inflater: Inflater;
   readonly #cache: DeltaBaseCache;
   readonly #header: EntryHeader;
@@ -99,14 +103,16 @@ export class PackReader {
   #baseSize = 0;
   #baseAt = BASE_IN_PACK;
 
+  /** @param packs by number; may become longer while the reader is in use */
   constructor(
     packs: readonly PackFile[],
     format: ObjectFormat,
-    options: { baseCacheBytes?: number; inflater?: Inflater } = {},
+    options: { baseCacheBytes?: number; inflater?: Inflater; pool?: FilePool } = {},
   ) {
     this.#header = new EntryHeader(format.oidBytes);
     this.#format = format;
-    this.#window = new PackWindow(packs);
+    this.#pool = options.pool ?? new FilePool();
+    this.#window = new PackWindow(packs, this.#pool);
     this.#inflater = options.inflater ?? new Inflater();
     this.#cache = new DeltaBaseCache(options.baseCacheBytes ?? BASE_CACHE_BYTES);
   }
@@ -117,6 +123,7 @@ export class PackReader {
     this.#inflater.close();
     for (const index of this.#indexes.values()) index.close();
     this.#indexes.clear();
+    this.#pool.closeAll();
   }
 
   /** The highest offset that the caller will want soon; reading ahead stops there. */
@@ -330,7 +337,12 @@ export class PackReader {
   #index(pack: number): PackIndex {
     let index = this.#indexes.get(pack);
     if (index === undefined) {
-      index = PackIndex.open(this.#window.file(pack).indexPath, this.#format);
+      for (const [oldest, opened] of this.#indexes) {
+        if (this.#indexes.size < INDEXES_KEPT) break;
+        opened.close();
+        this.#indexes.delete(oldest);
+      }
+      index = PackIndex.open(this.#window.file(pack).indexPath, this.#format, this.#pool);
       this.#indexes.set(pack, index);
     }
     return index;

@@ -7,7 +7,8 @@
  * going from Linux 6.12 to 6.1 read 35 GB of a pack of 293 MB, with two it reads 0.9 GB.
  */
 import { readSync } from 'node:fs';
-import { CheckoutError, ioError } from '../errors.ts';
+import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { FilePool } from './file-pool.ts';
 import type { PackFile } from './pack-file.ts';
 
 /** How much of the pack is held at once. */
@@ -36,9 +37,12 @@ export class PackWindow {
   /** The one that `ensure` or `advance` found or filled last. */
   #current = this.#ahead;
   readonly #packs: readonly PackFile[];
+  readonly #pool: FilePool;
 
-  constructor(packs: readonly PackFile[]) {
+  /** @param packs may become longer while the window is in use */
+  constructor(packs: readonly PackFile[], pool = new FilePool()) {
     this.#packs = packs;
+    this.#pool = pool;
   }
 
   get bytes(): Uint8Array {
@@ -103,11 +107,12 @@ export class PackWindow {
   /** Reads from a pack past the window. */
   read(pack: number, into: Uint8Array, length: number, offset: number): void {
     const file = this.file(pack);
+    const fd = file.fd >= 0 ? file.fd : this.#open(file);
     let done = 0;
     while (done < length) {
       let read: number;
       try {
-        read = readSync(file.fd, into, done, length - done, offset + done);
+        read = readSync(fd, into, done, length - done, offset + done);
       } catch (error) {
         throw ioError('read', file.path, error);
       }
@@ -120,6 +125,20 @@ export class PackWindow {
   corrupt(pack: number, offset: number, how: string): CheckoutError {
     const { path } = this.file(pack);
     return new CheckoutError('object-corrupt', `pack '${path}': the entry at offset ${offset} ${how}`, { path });
+  }
+
+  /** A pack that is opened again must be the one that was found. */
+  #open(file: PackFile): number {
+    try {
+      return this.#pool.fd(file, (size) => {
+        if (size === file.size) return;
+        throw new CheckoutError('object-corrupt', `pack '${file.path}' has changed`, { path: file.path });
+      });
+    } catch (error) {
+      if (errnoOf((error as Error).cause) !== 'ENOENT') throw error;
+      // A concurrent repack may have removed it.
+      throw new CheckoutError('object-missing', `pack '${file.path}' has gone`, { path: file.path }, error);
+    }
   }
 
   #fill(pack: number, offset: number, length: number): void {

@@ -2,7 +2,6 @@
  * What the engine does not do itself is found before anything is touched and handed to git with a reason; with
  * `engine: native` it is refused instead. The result is git's either way.
  */
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
@@ -63,25 +62,6 @@ describe('conversions', () => {
 });
 
 describe('repositories', () => {
-  it('replace refs', async () => {
-    const { commit } = repository.commit(plain);
-    const from = repository.text(['rev-parse', `${commit}:a`]);
-    const to = repository.object('blob', 'replaced\n');
-    await handedOver({ commit }, /replace/, {
-      prepare: (directory) => void git(directory, ['replace', from, to]),
-      unclean: true,
-    });
-    // Switched off they do not matter.
-    await expectSameAsGit({
-      repository,
-      revision: commit,
-      prepare: (directory) => void git(directory, ['replace', from, to]),
-      config: { 'core.useReplaceRefs': 'false' },
-      modes: [0],
-      engine: 'any',
-    });
-  });
-
   it('reftable, where this git knows it', async ({ skip }) => {
     const [major, minor] = gitVersion();
     if (major < 2 || (major === 2 && minor < 45)) skip('this git has no reftable');
@@ -90,25 +70,6 @@ describe('repositories', () => {
     const run = await runOurs({ directory: reftable.directory, target: { kind: 'detach', revision: commit } });
     expect(run.report.error).toBeUndefined();
     expect(reftable.text(['status', '--porcelain'])).toBe('');
-  });
-
-  it('a partial clone whose blobs are not here yet', async () => {
-    const { commit } = repository.commit(plain);
-    const source = join(folder, 'source.git');
-    git(folder, ['clone', '-q', '--bare', repository.directory, source]);
-    git(source, ['config', 'uploadpack.allowFilter', 'true']);
-    git(source, ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
-    const partial = new GitRepository(join(folder, 'partial'));
-    rmSync(partial.directory, { recursive: true });
-    git(join(folder, 'partial'), [
-      'clone',
-      '-q',
-      '--no-checkout',
-      '--filter=blob:none',
-      `file://${source}`,
-      'template',
-    ]);
-    await expectSameAsGit({ repository: partial, revision: commit, modes: [0, 2], engine: 'any' });
   });
 
   it('an untracked cache, an index of version 4, features for many files', async () => {

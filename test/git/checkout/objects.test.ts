@@ -123,26 +123,6 @@ describe('one object database', () => {
     await expectSameAsGit({ repository, revision: parent!.commit, modes: FEW_MODES });
   });
 
-  it('more packs than are numbered go to git', async () => {
-    const repository = copyOf(packed);
-    const small = new GitRepository(join(folder, `case-${made++}`));
-    small.commit({ a: 'a' });
-    const [pack] = packFiles(small, '.pack');
-    for (let i = 0; i < 510; i++) {
-      const target = join(repository.gitDir, 'objects', 'pack', `pack-${String(i).padStart(40, '0')}`);
-      cpSync(pack!, `${target}.pack`);
-      cpSync(pack!.replace(/pack$/, 'idx'), `${target}.idx`);
-    }
-    await expectSameAsGit({
-      repository,
-      revision: last.commit,
-      modes: [2],
-      engine: 'git',
-      reason: /packs/,
-      fsck: false,
-    });
-  }, 60_000);
-
   it('a corrupt copy in one pack and a good one elsewhere', async () => {
     const repository = copyOf(packed);
     // A pack of one object that cannot be inflated, which sorts and looks newest.

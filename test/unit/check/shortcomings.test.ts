@@ -9,13 +9,15 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Files that give reasons, and how many there are at least: a search that finds none would prove nothing. */
 const SOURCES = {
-  'checkout/needs-git.ts': 5,
+  'checkout/needs-git.ts': 3,
   'checkout/compare.ts': 1,
   'checkout/manifest.ts': 1,
   'filter/conversion.ts': 3,
   'checkout/filter-pass.ts': 1,
   'refs/branch-state.ts': 1,
   'odb/object-database.ts': 1,
+  'pack/pack-file.ts': 1,
+  'refs/replace-refs.ts': 1,
 } as const;
 
 /** Functions whose argument or result is a reason. */

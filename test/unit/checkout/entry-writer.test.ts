@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
@@ -67,9 +68,14 @@ const spec = (entry: number, more: Partial<EntrySpec> = {}): EntrySpec => ({
   ...more,
 });
 
-function set(entries: readonly EntrySpec[], budgetBytes = 64 * MEBIBYTE, objectDirectories: string[] = []): Setting {
+function set(
+  entries: readonly EntrySpec[],
+  budgetBytes = 64 * MEBIBYTE,
+  objectDirectories: string[] = [],
+  verify = false,
+): Setting {
   const workTree = join(folder, `work-${cases++}`);
-  const job = jobOf(entries, { workTree, packs: [opened.file], budgetBytes, objectDirectories });
+  const job = jobOf(entries, { workTree, packs: [opened.file], budgetBytes, objectDirectories, verify });
   const failures = new Map<number, ErrorJson>();
   const writer = new EntryWriter(
     job,
@@ -90,6 +96,8 @@ function set(entries: readonly EntrySpec[], budgetBytes = 64 * MEBIBYTE, objectD
     all: (deferred = null) => {
       entries.forEach((_, i) => {
         writer.write(i, deferred);
+        // What cannot be read may be elsewhere; the main thread looks.
+        if (job.tables.states[i] === State.UNREAD) failures.set(i, writer.unread!.toJSON());
       });
       return [...job.tables.states.subarray(0, entries.length)];
     },
@@ -164,7 +172,8 @@ describe('files', () => {
       4 * MEBIBYTE,
       [join(folder, 'nowhere'), objects],
     );
-    expect(all()).toEqual([State.WRITTEN, State.WRITTEN, State.WRITTEN, State.FAILED]);
+    expect(all()).toEqual([State.WRITTEN, State.WRITTEN, State.WRITTEN, State.UNREAD]);
+    expect(job.tables.offsets[3], 'no directory is left to look in').toBe(2);
     expect(readFileSync(at('one'), 'utf8')).toBe('loose');
     expect(readFileSync(at('two')).equals(text)).toBe(true);
     expect(readFileSync(at('two-auto')).equals(crlf(text))).toBe(true);
@@ -212,7 +221,8 @@ describe('failures', () => {
       spec(deltas[1]!, { path: 'x'.repeat(300) }),
       spec(small, { path: 'fine' }),
     ]);
-    expect(all()).toEqual([...Array<number>(9).fill(State.FAILED), State.WRITTEN]);
+    const { UNREAD, FAILED, WRITTEN } = State;
+    expect(all()).toEqual([UNREAD, UNREAD, UNREAD, FAILED, UNREAD, UNREAD, UNREAD, FAILED, FAILED, WRITTEN]);
     expect([...failures.keys()]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
     for (const [entry, { code, message, subject }] of failures) {
       expect(code).toBe(entry < 7 ? 'object-corrupt' : 'io');
@@ -248,6 +258,33 @@ describe('failures', () => {
     expect(readdirSync(at('.'))).toEqual(['a', 'c']);
     writer.dropRetained();
     expect(idle(job)).toBe(true);
+    writer.dropRetained();
+    writer.close();
+    expect(idle(job)).toBe(true);
+  });
+});
+
+describe('verify', () => {
+  it('holds what is read against its id, small and large, whole and in pieces, and leaves no file of what is other', () => {
+    const blobId = (content: Uint8Array): string =>
+      createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+    const { job, writer, failures, at, all } = set(
+      [small, large, deltas[0]!, otherDelta].flatMap((entry) =>
+        [0, 1, 2].flatMap((conversion) => [
+          spec(entry, { path: `right-${entry}-${conversion}`, conversion, oid: blobId(made.contents[entry]!) }),
+          spec(entry, { path: `wrong-${entry}-${conversion}`, conversion }),
+        ]),
+      ),
+      64 * MEBIBYTE,
+      [],
+      true,
+    );
+    expect(all()).toEqual(Array(12).fill([State.WRITTEN, State.UNREAD]).flat());
+    expect(readdirSync(at('.')).every((name) => name.startsWith('right-'))).toBe(true);
+    for (const [entry, { code, message }] of failures) {
+      expect([entry % 2, code]).toEqual([1, 'object-corrupt']);
+      expect(message).toMatch(/^cannot write 'wrong-.* its content has the id [0-9a-f]{40}$/);
+    }
     writer.dropRetained();
     writer.close();
     expect(idle(job)).toBe(true);

@@ -8,6 +8,7 @@ import type { Job } from '../../../src/engine/checkout/messages.ts';
 import { allocateTables, State, type Tables } from '../../../src/engine/checkout/tables.ts';
 import type { Conversion } from '../../../src/engine/filter/conversion.ts';
 import { MODE_FILE } from '../../../src/engine/object/tree.ts';
+import { NO_REPLACEMENTS } from '../../../src/engine/odb/replacements.ts';
 import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import type { PackFile } from '../../../src/engine/pack/pack-file.ts';
 
@@ -61,6 +62,7 @@ export function jobOf(
     readonly packs: readonly PackFile[];
     readonly objectDirectories?: readonly string[];
     readonly budgetBytes: number;
+    readonly verify?: boolean;
   },
 ): Job {
   mkdirSync(options.workTree, { recursive: true });
@@ -70,6 +72,8 @@ export function jobOf(
     counters: createCounters(1),
     budget: Budget.create(options.budgetBytes, 1),
     packs: options.packs,
+    replacements: NO_REPLACEMENTS,
+    verify: options.verify ?? false,
     objectDirectories: options.objectDirectories ?? [],
     workTree: options.workTree,
     conversions: CONVERSIONS,

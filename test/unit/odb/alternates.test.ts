@@ -20,7 +20,7 @@ function make(files: Readonly<Record<string, string>>): (name: string) => string
 
 function list(own: string, environment = ''): { found: string[]; warnings: string[] } {
   const warnings: string[] = [];
-  return { found: objectDirectories(own, environment, (line) => warnings.push(line)), warnings };
+  return { found: objectDirectories(own, environment, folder, (line) => warnings.push(line)), warnings };
 }
 
 describe('alternates files', () => {

@@ -61,6 +61,7 @@ it('documents every phase and every error code', () => {
     start: true,
     fetch: true,
     manifest: true,
+    'fetch-missing': true,
     clear: true,
     write: true,
     links: true,

@@ -1,0 +1,111 @@
+/**
+ * Brings objects that a partial clone lacks from its promisor remotes (git-fetch(1), "partial clone"): all that are wanted in one
+ * request, by the same `git fetch` that git runs for itself when an object is missing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config/config.ts';
+import { parseConfigBool } from '../config/config-values.ts';
+import type { Environment } from '../config/environment.ts';
+import { CheckoutError } from '../errors.ts';
+import type { EnginePorts } from '../settings.ts';
+import { FETCH_ENVIRONMENT, NO_MAINTENANCE } from './fetch.ts';
+import { fetchError } from './fetch-error.ts';
+import { redactor } from './redact.ts';
+
+/**
+ * Waits before the second and the third try: a server that is restarted or a connection that was lost is mostly back by then,
+ * and who is offline for longer is told within a few seconds.
+ */
+const RETRY_DELAYS_MS: readonly number[] = [500, 2500];
+
+/** What a later try may mend; a repository that is not there or a refused token stays so. */
+const TRANSIENT =
+  /Could not resolve host|Failed to connect|Connection (refused|reset|closed|timed out)|timed out|Temporary failure|early EOF|hung up unexpectedly|unexpected disconnect|RPC failed|returned error: (408|429|5\d\d)|\bcurl \d+ |TLS|SSL_|invalid index-pack output/i;
+
+export interface PromisedFetch {
+  readonly ports: EnginePorts;
+  /** Options that name the repository. */
+  readonly gitOptions: readonly string[];
+  readonly cwd: string;
+  readonly remotes: readonly string[];
+  /** Credentials, for this fetch alone. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal | undefined;
+  readonly retryDelaysMs?: readonly number[];
+}
+
+/**
+ * The remotes that have promised objects, in the order in which git asks them: that of extensions.partialClone last. Empty where
+ * the repository is no partial clone, or fetching is switched off (GIT_NO_LAZY_FETCH).
+ */
+export function promisorRemotes(config: Config, environment: Environment): string[] {
+  if (parseConfigBool(environment['GIT_NO_LAZY_FETCH'] ?? 'false') === true) return [];
+  const remotes = config.subsections('remote').filter((name) => config.getBool(`remote.${name}.promisor`) === true);
+  const last = config.get('extensions.partialClone');
+  return last === undefined || last === '' ? remotes : [...remotes.filter((name) => name !== last), last];
+}
+
+/**
+ * Fetches objects, from one remote after another until nothing is missing.
+ * @param missing hexadecimal ids of what is still missing; looks anew each time
+ * @throws CheckoutError authentication-failed, fetch-failed and others of the last remote; object-missing when all answered
+ *   and something is still not there
+ */
+export async function fetchPromised(facts: PromisedFetch, missing: () => readonly string[]): Promise<void> {
+  let failure: CheckoutError | null = null;
+  for (const remote of facts.remotes) {
+    const wanted = missing();
+    if (wanted.length === 0) return;
+    try {
+      await fetchFrom(facts, remote, wanted);
+    } catch (error) {
+      if (!(error instanceof CheckoutError) || error.code === 'interrupted') throw error;
+      failure = error;
+    }
+  }
+  const [oid, ...others] = missing();
+  if (oid === undefined) return;
+  if (failure !== null) throw failure;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  throw new CheckoutError('object-missing', `object ${oid} is missing, and no promisor remote sent it${more}`, { oid });
+}
+
+async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly string[]): Promise<void> {
+  const { ports, signal, retryDelaysMs: delays = RETRY_DELAYS_MS } = facts;
+  const redact = redactor(facts.env);
+  const from = redact(remote);
+  const objects = oids.length === 1 ? 'object' : 'objects';
+  ports.observer.info(`fetching ${oids.length} missing ${objects} from '${from}'`);
+  // Sorted, as git sends them.
+  const input = Buffer.from([...oids].sort().join('\n') + '\n');
+  for (let attempt = 0; ; attempt++) {
+    const result = await ports.git({
+      args: [
+        ...facts.gitOptions,
+        ...NO_MAINTENANCE,
+        // What is here already is of no interest: the objects are named one by one.
+        '-c',
+        'fetch.negotiationAlgorithm=noop',
+        'fetch',
+        '--quiet',
+        '--no-tags',
+        '--no-write-fetch-head',
+        '--recurse-submodules=no',
+        '--filter=blob:none',
+        '--stdin',
+        '--',
+        remote,
+      ],
+      cwd: facts.cwd,
+      env: { ...FETCH_ENVIRONMENT, ...facts.env },
+      input,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (result.exitCode === 0) return;
+    const error = fetchError(result.stderr, result.exitCode, `fetch of missing objects from '${from}'`, redact);
+    const delay = delays[attempt];
+    if (delay === undefined || error.code !== 'fetch-failed' || !TRANSIENT.test(result.stderr)) throw error;
+    ports.observer.warning(`${error.message}; trying again`);
+    await sleep(delay, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+  }
+}

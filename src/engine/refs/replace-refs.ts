@@ -1,0 +1,92 @@
+/**
+ * Replace refs (git-replace): refs/replace/<id> holds the id of the object that is read in place of <id>.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
+import { displayBytes } from '../bytes.ts';
+import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { isHexOid, type ObjectFormat } from '../oid.ts';
+import { packedRefsOnce, resolveRef } from './read-refs.ts';
+import { isValidRefName, type RefDirs } from './ref-names.ts';
+
+/**
+ * All replacements that are in force, by the id of the object that is replaced; empty where they are switched off.
+ * @param warn told of refs that name no object
+ * @throws CheckoutError unsupported for two of one object (git gives up as well, in its own words), io
+ */
+export function readReplaceRefs(
+  dirs: RefDirs,
+  format: ObjectFormat,
+  config: Config,
+  environment: Environment,
+  warn: (line: string) => void,
+): Map<string, string> {
+  const pairs = new Map<string, string>();
+  if (environment['GIT_NO_REPLACE_OBJECTS'] !== undefined || config.getBool('core.useReplaceRefs') === false) {
+    return pairs;
+  }
+  const prefix = environment['GIT_REPLACE_REF_BASE'] ?? 'refs/replace/';
+  if (!isValidRefName(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix)) return pairs;
+  const packed = packedRefsOnce(dirs);
+  const names = new Set(looseNames(dirs, prefix));
+  for (const name of packedNames(packed(), prefix)) names.add(name);
+  for (const name of names) {
+    const replaced = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
+    const replacement = isHexOid(replaced, format) ? oidOf(dirs, name, packed) : null;
+    if (replacement === null || !isHexOid(replacement, format)) {
+      warn(`the replace ref '${displayBytes(Buffer.from(name))}' is broken, or does not name an object`);
+    } else if (pairs.has(replaced)) {
+      throw new CheckoutError('unsupported', 'an object has two replace refs', { oid: replaced });
+    } else {
+      pairs.set(replaced, replacement);
+    }
+  }
+  return pairs;
+}
+
+function oidOf(dirs: RefDirs, name: string, packed: () => Buffer | null): string | null {
+  try {
+    return resolveRef(dirs, name, packed)?.oid ?? null;
+  } catch (error) {
+    if (error instanceof CheckoutError && error.code === 'unknown-revision') return null;
+    throw error;
+  }
+}
+
+/** Names of loose refs that begin with the prefix. */
+function looseNames(dirs: RefDirs, prefix: string): string[] {
+  const names: string[] = [];
+  const walk = (folder: string): void => {
+    let entries;
+    try {
+      entries = readdirSync(join(dirs.commonDir, folder), { withFileTypes: true });
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'ENOENT' || errno === 'ENOTDIR') return;
+      throw ioError('read', join(dirs.commonDir, folder), error);
+    }
+    for (const entry of entries) {
+      const name = `${folder}/${entry.name}`;
+      if (!isValidRefName(name)) continue;
+      if (entry.isDirectory()) walk(name);
+      else if (name.startsWith(prefix)) names.push(name);
+    }
+  };
+  walk(prefix.slice(0, prefix.lastIndexOf('/')));
+  return names;
+}
+
+/** Names in packed-refs that begin with the prefix. */
+function packedNames(packed: Buffer | null, prefix: string): string[] {
+  const names: string[] = [];
+  if (packed === null) return names;
+  const needle = Buffer.from(` ${prefix}`);
+  for (let at = packed.indexOf(needle); at >= 0; at = packed.indexOf(needle, at + 1)) {
+    const end = packed.indexOf(10, at);
+    const name = packed.toString('utf8', at + 1, end < 0 ? packed.length : end);
+    if (isValidRefName(name)) names.push(name);
+  }
+  return names;
+}
