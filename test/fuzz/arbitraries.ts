@@ -135,7 +135,7 @@ const entry: fc.Arbitrary<Entry> = fc.oneof(
   { weight: 5, arbitrary: linkTarget.map((target): Entry => ({ kind: 'link', target })) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 3 }).map((digit): Entry => ({ kind: 'gitlink', digit })) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc
       .record({ count: fc.constantFrom(3, 20, 90, 200), content: fc.constantFrom('f', 'g\n') })
       .map((value): Entry => ({ kind: 'many', ...value })),
@@ -601,8 +601,9 @@ export const anyCase: fc.Arbitrary<Case> = fc
       oddTree: seldom(fc.constant(undefined), 30, oddTree),
       globalAttributes: seldom(fc.constant(undefined), 40, fc.array(attributeLine, { minLength: 1, maxLength: 2 })),
       hooks: seldom(fc.constant(undefined), 40, hooks),
+      umask: seldom(fc.constant(undefined), 20, fc.constantFrom(0o077, 0, 0o027, 0o777)),
       start: fc.constantFrom(0, null, 0, 0),
-      steps: fc.array(step, { minLength: 1, maxLength: 2 }),
+      steps: fc.array(step, { minLength: 1, maxLength: 3 }),
     }),
     fc.array(fc.nat(1000), { minLength: 1, maxLength: 8 }),
   )

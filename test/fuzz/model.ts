@@ -124,6 +124,8 @@ export interface Case {
   readonly globalAttributes?: readonly string[];
   /** Hooks by name, each with the status that it ends with. They write down how they were called. */
   readonly hooks?: Readonly<Record<string, number>>;
+  /** File mode creation mask of both. */
+  readonly umask?: number;
   /** The commit that git checks out in both copies to begin with; null begins with nothing. */
   readonly start: number | null;
   readonly steps: readonly Step[];

@@ -20,6 +20,7 @@ function octal(bytes: Buffer): string {
 
 export function reproduction(one: Case): string {
   const lines = [
+    `umask ${(one.umask ?? 0o022).toString(8)}`,
     '# FUZZ_NODE is node, FUZZ_DRIVER the path of test/support/filter-driver.js',
     'mkdir -p source/objects/info source/objects/pack source/refs/heads source/refs/tags source/info outside',
     `printf 'ref: refs/heads/unborn\\n' > source/HEAD`,

@@ -26,11 +26,18 @@ export interface CaseResult {
 const ATTEMPTS = 3;
 
 export async function runCase(one: Case, root: string, home: string, shell: Shell): Promise<CaseResult> {
-  let result = await runOnce(one, root, home, shell);
-  for (let attempt = 1; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
-    result = await runOnce(one, root, home, shell);
+  const umask = one.umask ?? 0o022;
+  const before = process.umask(umask);
+  await shell.must('/', `umask ${umask.toString(8)}`);
+  try {
+    let result = await runOnce(one, root, home, shell);
+    for (let attempt = 1; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
+      result = await runOnce(one, root, home, shell);
+    }
+    return result;
+  } finally {
+    process.umask(before);
   }
-  return result;
 }
 
 /** Arguments of `git checkout --force` for a step. */

@@ -416,6 +416,7 @@ async function write(
     const problems = await filters.finishDelayed();
     clock.end('write');
     writeLater(request, prepared, directories, failures);
+    clearFailed(request, prepared, directories, failures);
     clock.end('links');
     stopIfAborted(request);
 
@@ -542,6 +543,28 @@ async function clearWay(
     if (!replace && existed && tables.states[entry] !== State.VERIFY) clearOrFail(request, prepared, failures, entry);
   }
   publish(order.length);
+}
+
+/**
+ * Removes what is still at the place of an entry that failed before its turn to be cleared, for want of its blob: git clears
+ * the way first, and an old file must not pass for the new one.
+ */
+function clearFailed(
+  request: TreeCheckout,
+  { manifest: { tables }, paths }: Prepared,
+  directories: LeadingDirectories,
+  failures: ReadonlyMap<number, CheckoutError>,
+): void {
+  for (const entry of failures.keys()) {
+    // Stat data are those of a file that is as it should be, as far as can be told without the blob.
+    if (tables.stats[entry * STAT_WORDS + STAT.mtimeSeconds] !== 0) continue;
+    try {
+      if (directories.ensure(tables.directories[entry] ?? 0)) clearEntry(tables, entry, paths, request.keep);
+    } catch (error) {
+      // It has failed already, and the first reason is the better one.
+      if (!(error instanceof CheckoutError)) throw error;
+    }
+  }
 }
 
 /** Removes what is in an entry's way; where that fails the entry has failed, and the others go on. */
