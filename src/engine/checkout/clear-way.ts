@@ -3,6 +3,7 @@
  * goes. Main thread only.
  */
 import { lstatSync, type Stats } from 'node:fs';
+import { bufferOver, type Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
 import type { IndexTable } from '../index/index-table.ts';
 import { MODE_GITLINK } from '../object/tree.ts';
@@ -12,6 +13,8 @@ import { removeAll, removeEmptyDirectory, unlinkTracked } from '../worktree/remo
 import type { Comparison } from './compare.ts';
 import { Removal, type Removals } from './removals.ts';
 import type { Tables } from './tables.ts';
+
+const SLASH = 0x2f;
 
 export interface Removed {
   readonly count: number;
@@ -36,10 +39,17 @@ export function endRemovals(
   const { pathBytes, pathOffsets } = index;
   const warnings: string[] = [];
   const directories = new RealDirectories(paths);
+  /** What a directory of which nothing was removed needs to be told by; null as long as there can be none. */
+  const mayHaveNone = files.states.includes(Removal.NOT_OURS) || files.count < removals.length;
+  const emptied = mayHaveNone ? new Set<string>() : null;
   let count = 0;
   for (let i = 0; i < files.count; i++) {
     const state = files.states[i];
-    if (state === Removal.GONE) count++;
+    if (state === Removal.GONE) {
+      count++;
+      if (emptied !== null)
+        addDirectories(emptied, files.pathBytes, files.pathOffsets[i] ?? 0, files.pathOffsets[i + 1] ?? 0);
+    }
     if (state === Removal.GONE || state === Removal.NOT_OURS) continue;
     const start = files.pathOffsets[i] ?? 0;
     const end = files.pathOffsets[i + 1] ?? 0;
@@ -61,8 +71,10 @@ export function endRemovals(
     if (leading !== 'real') continue;
     const path = paths.absolute(pathBytes, start, end);
     // A populated submodule stays, as with git.
-    if (removeEmptyDirectory(path, keep)) count++;
-    else if (lstatOrNothing(path) !== undefined) {
+    if (removeEmptyDirectory(path, keep)) {
+      count++;
+      if (emptied !== null) addDirectories(emptied, pathBytes, start, end);
+    } else if (lstatOrNothing(path) !== undefined) {
       warnings.push(`unable to remove the submodule directory '${displayPath(pathBytes, start, end)}'`);
     }
   }
@@ -70,9 +82,31 @@ export function endRemovals(
   for (let i = vanished.length - 1; i >= 0; i--) {
     const start = pathOffsets[vanished[i] ?? 0] ?? 0;
     const end = start + (vanishedLengths[i] ?? 0);
+    // git goes upwards from what it has removed. A directory that was empty before stays.
+    if (emptied?.has(latin1(pathBytes, start, end)) === false) continue;
     if (directories.leadTo(pathBytes, start, end)) removeEmptyDirectory(paths.absolute(pathBytes, start, end), keep);
   }
   return { count, warnings };
+}
+
+/** Adds all directories that lead to a path. */
+function addDirectories(found: Set<string>, bytes: Bytes, start: number, end: number): void {
+  for (let at = lastSlash(bytes, start, end); at >= start; at = lastSlash(bytes, start, at)) {
+    const directory = latin1(bytes, start, at);
+    if (found.has(directory)) return;
+    found.add(directory);
+  }
+}
+
+function latin1(bytes: Bytes, start: number, end: number): string {
+  return bufferOver(bytes, start, end).toString('latin1');
+}
+
+/** Position of the last slash in [start, end), or start - 1. */
+function lastSlash(bytes: Bytes, start: number, end: number): number {
+  let at = end - 1;
+  while (at >= start && bytes[at] !== SLASH) at--;
+  return at;
 }
 
 /**

@@ -105,9 +105,11 @@ export function compareWithIndex(
     const same = sameInIndex(tables, entry, index, old);
     if (tables.states[entry] === State.SKIPPED) {
       if (isUnmerged(index, old)) needsGit.add('an unmerged path lies outside of the sparse checkout');
-      // git removes what the new entry would be there: a directory that is no longer a submodule's stays.
-      const isSubmodule = tables.modes[entry] === MODE_GITLINK;
-      if (!isSkipped(index, old) && isSubmodule === (index.modes[old] === MODE_GITLINK)) removed(old);
+      if (!isSkipped(index, old)) {
+        removed(old);
+        // git removes what the new entry would be there: a file's unlink leaves a submodule's directory alone.
+        index.modes[old] = tables.modes[entry] ?? 0;
+      }
       leaveOut(tables, entry);
       if (same) leaveOutAsBefore(tables, entry, index, old);
     } else {
