@@ -5,19 +5,17 @@
  *
  * Every call with every error takes minutes; LONG_TESTS=1 does that. Otherwise each call fails at some places with one error each.
  */
-import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import type { Job, Verdict } from '../support/fault-job.ts';
+import { runFaultJob } from '../support/fault.ts';
 import { CALL_NAMES } from '../support/inject-faults.ts';
 import { randomText } from '../support/random.ts';
 import { GitRepository, type TreeSpec } from '../support/repository.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('injection');
-const support = join(import.meta.dirname, '..', 'support');
 const ERRORS = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS'] as const;
 const long = process.env['LONG_TESTS'] === '1';
 
@@ -59,29 +57,6 @@ function repositoryFor({ name, packed }: Setting): Omit<Job, 'faults' | 'workers
   if (packed) repository.git(['repack', '-adq']);
   repository.git(['checkout', '-q', '--detach', from!.commit]);
   return { directory: repository.directory, commits: [from!.commit, to!.commit] };
-}
-
-/** Runs the job; rejects when its process hangs or ends early. */
-async function runFaultJob(job: Job): Promise<Verdict[]> {
-  const file = join(job.directory, '..', 'job.json');
-  writeFileSync(file, JSON.stringify(job));
-  const child = spawn(
-    process.execPath,
-    ['--import', join(support, 'inject-faults.ts'), join(support, 'fault-job.ts'), file],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_NO_WARNINGS: '1' } },
-  );
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
-  const exited = new Promise<string>((resolve) => {
-    child.once('close', (code, signal) => resolve(signal ?? String(code)));
-  });
-  const verdicts: Verdict[] = [];
-  for await (const line of createInterface({ input: child.stdout })) verdicts.push(JSON.parse(line) as Verdict);
-  const ended = await exited;
-  if (ended !== '0') {
-    throw new Error(`the process ended with ${ended} after ${JSON.stringify(verdicts.at(-1))}\n${errors}`);
-  }
-  return verdicts;
 }
 
 /** The places at which a call fails: each until the first that no run reaches, or a few of them. */

@@ -11,7 +11,7 @@ import { isMainThread } from 'node:worker_threads';
 
 export interface Fault {
   readonly call: string;
-  /** Such as 'EIO'. */
+  /** Such as 'EIO'; 'BUG' is an exception that no file system call throws. */
   readonly errno: string;
   /** The first call to fail, from 1, counted in each thread for itself. */
   readonly nth: number;
@@ -65,6 +65,7 @@ function failureOf(call: string, path: string): Error | null {
   if (count < fault.nth || (count > fault.nth && !fault.lasting)) return null;
   appendFileSync(fault.log, `${isMainThread ? 'main' : 'worker'} ${path}\n`);
   const { errno } = fault;
+  if (errno === 'BUG') return new TypeError('made to be a bug');
   return Object.assign(new Error(`${errno}: made to fail, ${call} '${path}'`), {
     code: errno,
     errno: -(constants.errno as Readonly<Record<string, number>>)[errno]!,

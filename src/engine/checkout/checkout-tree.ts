@@ -749,7 +749,6 @@ function readLinkTarget(odb: ObjectDatabase, tables: Tables, entry: number): Byt
 
 function fail(tables: Tables, failures: Map<number, CheckoutError>, entry: number, error: unknown): void {
   const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
-  tables.states[entry] = State.FAILED;
   if (error instanceof CheckoutError) {
     failures.set(
       entry,
@@ -759,6 +758,7 @@ function fail(tables: Tables, failures: Map<number, CheckoutError>, entry: numbe
     const kind = tables.modes[entry] === MODE_SYMLINK ? 'create the link' : 'write';
     failures.set(entry, ioError(kind, path, error));
   }
+  tables.states[entry] = State.FAILED;
 }
 
 /** Counts the final states. Stat data of failed entries are cleared, so that git looks at them. */

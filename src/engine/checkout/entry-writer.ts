@@ -206,10 +206,14 @@ export class EntryWriter {
     tables.states[entry] = State.WRITTEN;
   }
 
-  /** Notes that an entry could not be written. */
+  /**
+   * Notes that an entry could not be written.
+   * @throws the error if it is a bug; the entry stays open then
+   */
   fail(entry: number, error: unknown): void {
+    const failure = this.#describe(entry, error);
     this.#job.tables.states[entry] = State.FAILED;
-    this.#onFailure(entry, this.#describe(entry, error).toJSON());
+    this.#onFailure(entry, failure.toJSON());
   }
 
   /** Opens an entry's blob. */
