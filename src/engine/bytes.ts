@@ -6,6 +6,9 @@
 /** A byte array over any buffer, shared or not. */
 export type Bytes = Uint8Array;
 
+/** Bytes that one read or write asks for at most: Node takes lengths below 2 GiB only. */
+export const MOST_AT_ONCE = 2 ** 30;
+
 /** A Buffer over the same memory, for Node calls that take a Buffer. No copy. */
 export function bufferOver(bytes: Bytes, start = 0, end = bytes.length): Buffer {
   return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset + start, end - start);

@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, readlinkSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { MOST_AT_ONCE } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { shareFile, type SharedPermissions } from './shared-permissions.ts';
 
@@ -67,7 +68,9 @@ export class IndexLock {
     const descriptor = this.descriptor;
     if (!this.held || descriptor === null) throw new Error('BUG in parallel-checkout: the index lock is not held');
     try {
-      for (let at = 0; at < content.length;) at += writeSync(descriptor, content, at, content.length - at);
+      for (let at = 0; at < content.length;) {
+        at += writeSync(descriptor, content, at, Math.min(content.length - at, MOST_AT_ONCE));
+      }
       this.descriptor = null;
       closeSync(descriptor);
       this.rename();

@@ -5,8 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { bufferOver } from '../bytes.ts';
-import type { Bytes } from '../bytes.ts';
+import { bufferOver, MOST_AT_ONCE, type Bytes } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { invalidComponent } from '../object/path-validity.ts';
 import type { ObjectFormat } from '../oid.ts';
@@ -92,7 +91,7 @@ function readAll(descriptor: number, size: number, path: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
   while (at < size) {
-    const got = readSync(descriptor, bytes, at, size - at, at);
+    const got = readSync(descriptor, bytes, at, Math.min(size - at, MOST_AT_ONCE), at);
     if (got === 0) throw corrupt(path, 'it became shorter while it was read');
     at += got;
   }

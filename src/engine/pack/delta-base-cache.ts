@@ -22,7 +22,9 @@ export function cacheKey(pack: number, offset: number): number {
 }
 
 export class DeltaBaseCache {
-  readonly memory: Uint8Array;
+  /** Empty until something is put in: many readers see no delta. */
+  memory = new Uint8Array(0);
+  readonly #capacity: number;
   /** Set by `find`: the object is memory[start, start + size). */
   start = 0;
   size = 0;
@@ -35,7 +37,7 @@ export class DeltaBaseCache {
 
   /** @param capacity bytes; 0 keeps nothing */
   constructor(capacity: number) {
-    this.memory = new Uint8Array(capacity);
+    this.#capacity = capacity;
   }
 
   /** Finds an object and sets `start`, `size` and `type`. */
@@ -53,7 +55,8 @@ export class DeltaBaseCache {
    * else. Nor are empty ones: they have no place in the ring by which they could be found to be the oldest.
    */
   put(key: number, type: number, bytes: Bytes, size: number): void {
-    if (size === 0 || size > this.memory.length >> 3 || this.#slots.has(key)) return;
+    if (size === 0 || size > this.#capacity >> 3 || this.#slots.has(key)) return;
+    if (this.memory.length === 0) this.memory = new Uint8Array(this.#capacity);
     if (this.#next + size > this.memory.length) {
       this.#evict(this.#next, this.memory.length);
       this.#next = 0;

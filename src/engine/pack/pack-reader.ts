@@ -77,7 +77,7 @@ export class PackReader {
   readonly #sizes = new DeltaSizes();
   readonly #indexes = new Map<number, PackIndex>();
   /** Holds the last small object that was stored as it is. */
-  readonly #plain: Bytes = scratch();
+  #plain: Uint8Array | null = null;
   #plainKey = -1;
   #plainType = 0;
   #plainSize = 0;
@@ -481,7 +481,7 @@ export class PackReader {
   #base(): Bytes {
     switch (this.#baseAt) {
       case BASE_IN_PLAIN:
-        return this.#plain;
+        return (this.#plain ??= scratch());
       case BASE_IN_CACHE:
         return this.#cache.memory;
       case BASE_RETAINED:
@@ -499,12 +499,13 @@ export class PackReader {
     }
     const key = cacheKey(this.#pack, this.#baseOffset);
     this.#plainKey = -1;
-    this.#inflateAt(this.#pack, this.#baseOffset, this.#baseDataAt, this.#plain, size);
+    const plain = (this.#plain ??= scratch());
+    this.#inflateAt(this.#pack, this.#baseOffset, this.#baseDataAt, plain, size);
     this.#plainKey = key;
     this.#plainType = this.type;
     this.#plainSize = size;
-    if (this.#chainLength > 0) this.#cache.put(key, this.type, this.#plain, size);
-    return this.#plain;
+    if (this.#chainLength > 0) this.#cache.put(key, this.type, plain, size);
+    return plain;
   }
 
   /** Inflates the base of the chain into memory that stays after `finish`. */

@@ -4,7 +4,7 @@
  * its name; a directory never is.
  */
 import { closeSync, constants, fstatSync, openSync, unlinkSync, writeSync, type BigIntStats } from 'node:fs';
-import type { Bytes } from '../bytes.ts';
+import { MOST_AT_ONCE, type Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -14,8 +14,7 @@ export type Producer = (write: (piece: Bytes) => void) => void;
 
 function writeFully(fd: number, piece: Bytes): void {
   const { length } = piece;
-  let at = writeSync(fd, piece, 0, length);
-  while (at < length) at += writeSync(fd, piece, at, length - at);
+  for (let at = 0; at < length;) at += writeSync(fd, piece, at, Math.min(length - at, MOST_AT_ONCE));
 }
 
 /** What becomes of a file or link at the path: it stays, it goes, or it goes and is so likely there that this is the first try. */
@@ -75,7 +74,7 @@ export function createFile(
     let stat: BigIntStats;
     try {
       if (typeof content === 'function') content((piece) => writeFully(fd, piece));
-      else if (content.length > 0) writeFully(fd, content);
+      else writeFully(fd, content);
       stat = fstatSync(fd, { bigint: true });
     } finally {
       // A file system on a network may say only here that the disk is full.

@@ -12,7 +12,7 @@ import {
   writeSync,
   type BigIntStats,
 } from 'node:fs';
-import type { Bytes } from '../bytes.ts';
+import { MOST_AT_ONCE, type Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
 import { FileComparison } from './compare-file.ts';
 
@@ -115,7 +115,7 @@ export class FileSink {
 
   #write(fd: number, piece: Bytes): void {
     for (let at = 0; at < piece.length;) {
-      const written = writeSync(fd, piece, at, piece.length - at, this.#position);
+      const written = writeSync(fd, piece, at, Math.min(piece.length - at, MOST_AT_ONCE), this.#position);
       at += written;
       this.#position += written;
     }
