@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { spawnGit } from '../../src/engine/engine.ts';
 import type { GitCall, GitProcess, GitResult } from '../../src/engine/settings.ts';
+import { damage, placesOfTree } from './damage.ts';
 import { runOurs, type OurRun } from './ours.ts';
 import { randomNumbers } from './random.ts';
 import { differences, leftovers, snapshot, type Snapshot } from './worktree.ts';
@@ -28,6 +29,13 @@ export interface Job {
   readonly seeds: readonly [number, number];
   readonly memoryLimitBytes?: number;
 }
+
+/** Seeds that have worker threads: one in so many. To start them costs as much as ten cases. */
+const WORKERS_EVERY = 100;
+/** Cases that one git process checks out, side by side. */
+const BATCH = 100;
+/** What we refuse and touch nothing for: one in so many is asked of git as well, in a process of its own. */
+const REFUSED_EVERY = 4;
 
 /** What a case came to. */
 export interface Verdict {
@@ -65,7 +73,7 @@ function wipe(): void {
   writeFileSync(join(gitDir, 'HEAD'), startHead);
 }
 
-function git(...args: string[]): { status: number | null; stdout: Buffer } {
+function git(...args: string[]): { status: number | null; stdout: Buffer; stderr: Buffer } {
   return spawnSync('git', args, { cwd: directory, maxBuffer: 1 << 28 });
 }
 
@@ -79,49 +87,6 @@ function ours(commit: string, workers: number): Promise<OurRun> {
   });
 }
 
-/** Bits, bytes, cuts, ranges of zeros, ranges moved: one to three of them, most at `places` where some are given. */
-function damage(bytes: Buffer, random: (below: number) => number, places: readonly number[] = []): Buffer {
-  let result = Buffer.from(bytes);
-  for (let changes = 1 + random(3); changes > 0 && result.length > 1; changes--) {
-    const anywhere = random(4) === 0 ? random(Math.min(64, result.length)) : random(result.length);
-    const place = places[random(Math.max(1, places.length))] ?? anywhere;
-    const at = random(5) === 0 || place >= result.length ? anywhere : place;
-    switch (random(9)) {
-      case 0:
-      case 1:
-      case 2:
-        result[at] = (result[at] ?? 0) ^ (1 << random(8));
-        break;
-      case 3:
-      case 4:
-        result[at] = [0, 0xff, 0x7f, 0x80, 0x2f, 0x2e, 0x20, 0x0a][random(8)] ?? 0;
-        break;
-      case 5:
-        result = Buffer.from(result.subarray(0, at));
-        break;
-      case 6:
-        result.fill(random(2) === 0 ? 0 : 0xff, at, Math.min(result.length, at + 1 + random(40)));
-        break;
-      case 7:
-        result = Buffer.concat([result.subarray(0, at), result.subarray(at + 1 + random(30))]);
-        break;
-      default:
-        result = Buffer.concat([result.subarray(0, at), result.subarray(Math.max(0, at - random(40)))]);
-    }
-  }
-  return result;
-}
-
-/** Where modes and names are in a tree: an id that is damaged only makes an object missing. */
-function placesOf(tree: Buffer): number[] {
-  const places: number[] = [];
-  for (let at = 0; at < tree.length; at += 20) {
-    const end = tree.indexOf(0, at);
-    for (; at <= end; at++) places.push(at);
-  }
-  return places;
-}
-
 /** The same question of git again and again is asked once. */
 const known = new Map<string, Buffer>();
 function gitShows(...args: string[]): Buffer {
@@ -131,12 +96,17 @@ function gitShows(...args: string[]): Buffer {
   return answer;
 }
 
+/** Objects of the cases at hand. They go with their batch: each walk over .git would see them. */
+const written: string[] = [];
 function writeObject(type: string, body: Uint8Array): string {
   const whole = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
   const oid = createHash('sha1').update(whole).digest('hex');
   const path = join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2));
   mkdirSync(join(path, '..'), { recursive: true });
-  if (!existsSync(path)) writeFileSync(path, deflateSync(whole));
+  if (!existsSync(path)) {
+    writeFileSync(path, deflateSync(whole, { level: 1 }));
+    written.push(path);
+  }
   return oid;
 }
 
@@ -145,39 +115,53 @@ function commitOf(tree: string): string {
   return writeObject('commit', Buffer.from(`tree ${tree}\nauthor ${person}\ncommitter ${person}\n\nx\n`));
 }
 
-/** Prepares the case of a seed; returns the commit to check out and how to undo it. */
-function prepare(seed: number): { commit: string; undo: () => void } {
+interface Prepared {
+  readonly commit: string;
+  /** Its root tree, where another directory's checkout of that shows the same files; null where the root is special. */
+  readonly tree: string | null;
+  readonly undo: () => void;
+}
+
+/** Prepares the case of a seed. */
+function prepare(seed: number): Prepared {
   const random = randomNumbers(seed);
-  const nothing = (): void => undefined;
+  const undo = (): void => undefined;
   switch (job.kind) {
     case 'as-is':
-      return { commit: job.commit, undo: nothing };
+      return { commit: job.commit, tree: null, undo };
     case 'files': {
       const files = job.files ?? [];
       const path = join(gitDir, files[random(files.length)] ?? '');
       const original = readFileSync(path);
       chmodSync(path, 0o644);
       writeFileSync(path, damage(original, random));
-      return { commit: job.commit, undo: () => writeFileSync(path, original) };
+      return { commit: job.commit, tree: null, undo: () => writeFileSync(path, original) };
     }
     case 'tree': {
-      const tree = gitShows('cat-file', 'tree', `${job.commit}^{tree}`);
-      return { commit: commitOf(writeObject('tree', damage(tree, random, placesOf(tree)))), undo: nothing };
+      const content = gitShows('cat-file', 'tree', `${job.commit}^{tree}`);
+      const tree = writeObject('tree', damage(content, random, placesOfTree(content, 20)));
+      return { commit: commitOf(tree), tree, undo };
     }
     case 'attributes': {
       const rules = gitShows('cat-file', 'blob', `${job.commit}:.gitattributes`);
-      const blob = writeObject('blob', damage(rules, random));
+      // Macros count in the root only.
+      const root = random(8) === 0;
+      const lines = rules.toString('latin1').split('\n');
+      const plain = lines.filter((line) => !line.startsWith('[attr]')).join('\n');
+      const blob = writeObject('blob', damage(root ? rules : Buffer.from(plain, 'latin1'), random));
       const entries = gitShows('ls-tree', '-z', `${job.commit}^{tree}`).toString('latin1').split('\0').slice(0, -1);
       const body = entries.map((line) => {
         const [, mode = '', oid = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-        return Buffer.concat([
-          Buffer.from(`${mode.replace(/^0/, '')} ${name}\0`, 'latin1'),
-          Buffer.from(name === '.gitattributes' ? blob : oid, 'hex'),
-        ]);
+        return treeEntry(mode.replace(/^0/, ''), name, name === '.gitattributes' ? blob : oid);
       });
-      return { commit: commitOf(writeObject('tree', Buffer.concat(body))), undo: nothing };
+      const tree = writeObject('tree', Buffer.concat(body));
+      return { commit: commitOf(tree), tree: root ? null : tree, undo };
     }
   }
+}
+
+function treeEntry(mode: string, name: string, oid: string): Buffer {
+  return Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]);
 }
 
 /** The tree as it is without damage, by git. */
@@ -189,30 +173,84 @@ function truth(): Snapshot {
   return files;
 }
 
-function judge(run: OurRun, right: Snapshot, commit: string): { outcome: string; details?: string[] } {
-  const { error } = run.report;
-  const found = snapshot(directory);
-  const left = leftovers(gitDir);
-  if (left.length > 0) return { outcome: 'WRONG', details: [`left behind: ${left.join(' ')}`] };
-  if (error !== undefined) {
-    if (error.message.includes('\n') || error.message === '') {
-      return { outcome: 'WRONG', details: [`message: ${JSON.stringify(error.message)}`] };
-    }
-    // Whole trees are compared with git's below where the damage can make other trees.
-    if (job.kind === 'files') {
-      const halves = [...found].filter(([path, value]) => right.has(path) && right.get(path) !== value);
-      if (halves.length > 0) return compareWithGit(found, commit, error.code);
-    }
-    if (job.kind === 'tree' || job.kind === 'attributes') return compareWithGit(found, commit, error.code);
-    return { outcome: error.code };
-  }
-  if (job.kind === 'files' || job.kind === 'as-is') {
-    if (differences(right, found).length === 0) return { outcome: 'right' };
-  }
-  return compareWithGit(found, commit, null);
+interface Outcome {
+  outcome: string;
+  details?: string[];
 }
 
-function compareWithGit(found: Snapshot, commit: string, code: string | null): { outcome: string; details?: string[] } {
+/** A case whose files git has not been asked about yet. */
+interface Waiting {
+  readonly seed: number;
+  readonly commit: string;
+  readonly tree: string;
+  readonly found: Snapshot;
+  readonly code: string | null;
+  readonly settle: (outcome: Outcome) => void;
+}
+const waiting: Waiting[] = [];
+
+/** What our run came to; undefined when that waits for the batch. */
+function judge(seed: number, run: OurRun, right: Snapshot, prepared: Prepared, settle: Waiting['settle']): void {
+  const { error } = run.report;
+  const { commit, tree } = prepared;
+  const found = snapshot(directory);
+  const left = leftovers(gitDir);
+  if (left.length > 0) {
+    settle({ outcome: 'WRONG', details: [`left behind: ${left.join(' ')}`] });
+    return;
+  }
+  if (error !== undefined && (error.message.includes('\n') || error.message === '')) {
+    settle({ outcome: 'WRONG', details: [`message: ${JSON.stringify(error.message)}`] });
+    return;
+  }
+  const code = error?.code ?? null;
+  if (job.kind === 'files' || job.kind === 'as-is') {
+    if (code === null && differences(right, found).length === 0) settle({ outcome: 'right' });
+    // Of what is damaged each file is whole or missing, or git has the same.
+    else if (code !== null && ![...found].some(([path, value]) => right.has(path) && right.get(path) !== value)) {
+      settle({ outcome: code });
+    } else settle(compareWithGit(found, commit, code));
+    return;
+  }
+  // The damage can make other trees: these are compared whole.
+  if (tree !== null && (code === null || code === 'write-failed')) {
+    waiting.push({ seed, commit, tree, found, code, settle });
+  } else if (code !== null && found.size === 0 && seed % REFUSED_EVERY !== 0) {
+    settle({ outcome: code });
+  } else {
+    settle(compareWithGit(found, commit, code));
+  }
+}
+
+/**
+ * Compares the cases that wait: git checks all of their trees out in one process, each in a directory of its own. Where a
+ * directory differs git is asked again about that tree alone.
+ */
+function compareWaiting(): void {
+  for (const damaged of [false, true]) {
+    const cases = waiting.filter(({ code }) => (code !== null) === damaged);
+    if (cases.length === 0) continue;
+    wipe();
+    const name = (seed: number): string => `c${String(seed).padStart(8, '0')}`;
+    const body = cases.map(({ seed, tree }) => treeEntry('40000', name(seed), tree));
+    const commit = commitOf(writeObject('tree', Buffer.concat(body)));
+    const result = git('checkout', '-q', '--force', '--detach', commit);
+    const stderr = result.stderr.toString('latin1');
+    for (const { seed, found, code, commit: alone, settle } of cases) {
+      const folder = join(directory, name(seed));
+      const theirs = existsSync(folder) ? snapshot(folder) : new Map<string, string>();
+      const same = damaged ? stderr.includes(`${name(seed)}/`) : result.status === 0;
+      if (same && differences(theirs, found).length === 0) settle({ outcome: code ?? 'as git' });
+      else again.push(() => settle(compareWithGit(found, alone, code)));
+    }
+    for (const compare of again.splice(0)) compare();
+  }
+  waiting.length = 0;
+  for (const path of written.splice(0)) rmSync(path, { force: true });
+}
+const again: (() => void)[] = [];
+
+function compareWithGit(found: Snapshot, commit: string, code: string | null): Outcome {
   wipe();
   const result = git('checkout', '-q', '--force', '--detach', commit);
   const theirs = snapshot(directory);
@@ -227,6 +265,11 @@ function compareWithGit(found: Snapshot, commit: string, code: string | null): {
   return { outcome: code ?? 'as git' };
 }
 
+function workersOf(seed: number): number {
+  const every = job.directories === undefined ? WORKERS_EVERY : 2;
+  return seed % every === 1 ? 2 : 0;
+}
+
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 
 const right = job.kind === 'as-is' ? new Map<string, string>() : truth();
@@ -234,22 +277,23 @@ for (let seed = job.seeds[0]; seed < job.seeds[1]; seed++) {
   say({ seed });
   directory = job.directories?.[seed >> 1] ?? job.directory;
   gitDir = join(directory, '.git');
-  const { commit, undo } = prepare(seed);
+  const prepared = prepare(seed);
   const started = performance.now();
-  let verdict: { outcome: string; details?: string[] };
+  const settle = (ms: number, message: string | undefined, { outcome, details }: Outcome): void => {
+    const shown = outcome === 'WRONG' ? [...(details ?? []), `our error: ${message ?? 'none'}`] : details;
+    const slow = ms > 5000 ? { outcome: 'WRONG', details: [`took ${Math.round(ms)} ms`] } : { outcome, details: shown };
+    say({ seed, ...slow, ms, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
+  };
   try {
-    const run = await ours(commit, seed % (job.directories === undefined ? 8 : 2) === 1 ? 2 : 0);
+    const run = await ours(prepared.commit, workersOf(seed));
     const ms = performance.now() - started;
-    verdict = judge(run, right, commit);
-    if (verdict.outcome === 'WRONG') verdict.details?.push(`our error: ${run.report.error?.message ?? 'none'}`);
-    if (ms > 5000) verdict = { outcome: 'WRONG', details: [`took ${Math.round(ms)} ms`] };
+    judge(seed, run, right, prepared, (outcome) => settle(ms, run.report.error?.message, outcome));
   } catch (error) {
-    verdict = {
-      outcome: 'WRONG',
-      details: [`rejected: ${error instanceof Error ? (error.stack ?? '') : String(error)}`],
-    };
+    const stack = error instanceof Error ? (error.stack ?? '') : String(error);
+    settle(0, undefined, { outcome: 'WRONG', details: [`rejected: ${stack}`] });
   }
-  undo();
+  prepared.undo();
   wipe();
-  say({ seed, ...verdict, ms: performance.now() - started, maxRssBytes: process.resourceUsage().maxRSS * 1024 });
+  if (seed % BATCH === 0 || seed === job.seeds[1] - 1) compareWaiting();
+  wipe();
 }

@@ -84,7 +84,15 @@ export function identities(folder: string, paths: Iterable<string>): Map<string,
 
 /** All names below .git that a stopped or failed run must not leave behind. */
 export function leftovers(gitDir: string): string[] {
-  return readdirSync(gitDir, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => /\.lock$|tmp_|\.tmp$/.test(name) && !name.startsWith(join('hooks', '')),
-  );
+  const found: string[] = [];
+  const look = (folder: string): void => {
+    for (const entry of readdirSync(join(gitDir, folder), { withFileTypes: true })) {
+      const name = join(folder, entry.name);
+      if (/\.lock$|tmp_|\.tmp$/.test(entry.name)) found.push(name);
+      // Nothing of ours goes among the loose objects, and there may be thousands.
+      if (entry.isDirectory() && !/^(hooks|objects[/\\][0-9a-f]{2})$/.test(name)) look(name);
+    }
+  };
+  look('');
+  return found;
 }
