@@ -2,7 +2,7 @@
  * Finds the conversion of each file while the manifest walks the trees: reads the .gitattributes of each directory from the new tree, and
  * from the working tree where the new tree has none (an untracked one counts, as with git).
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { AttributeStack } from '../attributes/attribute-stack.ts';
 import { ATTRIBUTES_FILE_LIMIT, parseAttributes, type AttributeRules } from '../attributes/gitattributes.ts';
 import { bufferOver, type Bytes } from '../bytes.ts';
@@ -135,15 +135,36 @@ export class AttributeConversions implements ConversionLookup {
   }
 }
 
-/** Rules of a file outside of the working tree; null when there is none. */
+/** Rules of a file outside of the working tree; null when there is none, or one so large that git does not read it. */
 function readRules(path: string): AttributeRules | null {
-  let content: Buffer;
+  let fd: number;
   try {
-    content = readFileSync(path);
+    fd = openSync(path, constants.O_RDONLY);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'EISDIR' || errno === 'EACCES') return null;
     throw ioError('read', path, error);
   }
-  return parseAttributes(content, { fromBlob: false, macros: true });
+  try {
+    const stat = fstatSync(fd);
+    if (stat.isDirectory() || stat.size >= ATTRIBUTES_FILE_LIMIT) return null;
+    const content = readUpTo(fd, stat.isFile() ? stat.size : 0);
+    return content === null ? null : parseAttributes(content, { fromBlob: false, macros: true });
+  } catch (error) {
+    throw ioError('read', path, error);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Reads to the end, of a pipe or a device too; null when that is too far away. */
+function readUpTo(fd: number, expectedBytes: number): Buffer | null {
+  let bytes = Buffer.alloc(expectedBytes + 1);
+  for (let length = 0; ;) {
+    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(Math.max(length, 4096))]);
+    const read = readSync(fd, bytes, length, bytes.length - length, null);
+    length += read;
+    if (length >= ATTRIBUTES_FILE_LIMIT) return null;
+    if (read === 0) return bytes.subarray(0, length);
+  }
 }

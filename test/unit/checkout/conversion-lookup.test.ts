@@ -33,6 +33,9 @@ interface Setting {
   readonly tracked?: readonly string[];
   readonly ignoreCase?: boolean;
   readonly prepare?: (workTree: string) => void;
+  /** Paths of these files, in place of ones with a content. */
+  readonly infoPath?: string;
+  readonly globalPath?: string;
 }
 
 /** What becomes of each path that is not left as it is. */
@@ -58,8 +61,9 @@ function conversionsOf(tree: string | TreeSpec, setting: Setting = {}): Record<s
       odb,
       CONFIG,
       {
-        info: write(join(place, 'info'), setting.info),
-        global: setting.global === undefined ? null : write(join(place, 'global'), setting.global),
+        info: setting.infoPath ?? write(join(place, 'info'), setting.info),
+        global:
+          setting.globalPath ?? (setting.global === undefined ? null : write(join(place, 'global'), setting.global)),
         system: setting.system === undefined ? null : write(join(place, 'system'), setting.system),
       },
       setting.ignoreCase ?? false,
@@ -218,6 +222,22 @@ describe('files in the working tree', () => {
       'e/a': 'text',
       'e/b': 'ident',
     });
+  });
+
+  it('outside of it are not read either where they are that large, or without an end', () => {
+    const large = join(folder, 'large');
+    writeFileSync(large, '* ident\n');
+    expect(conversionsOf({ a: 'x' }, { infoPath: large, globalPath: large })).toEqual({ a: 'ident' });
+    truncateSync(large, ATTRIBUTES_FILE_LIMIT);
+    const before = process.resourceUsage().maxRSS;
+    expect(conversionsOf({ a: 'x' }, { infoPath: large })).toEqual({});
+    truncateSync(large, 2 ** 40);
+    expect(conversionsOf({ a: 'x' }, { globalPath: large })).toEqual({});
+    expect(process.resourceUsage().maxRSS - before).toBeLessThan(50 << 10);
+    expect(conversionsOf({ a: 'x' }, { infoPath: folder })).toEqual({});
+    if (process.platform !== 'linux') return;
+    expect(conversionsOf({ a: 'x' }, { globalPath: '/dev/null' })).toEqual({});
+    expect(conversionsOf({ a: 'x' }, { globalPath: '/dev/zero' })).toEqual({});
   });
 
   it('are not read where they are as large as git no longer reads', () => {
