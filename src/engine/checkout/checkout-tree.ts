@@ -279,6 +279,8 @@ async function write(
   const { tables } = manifest;
   const failures = new Map<number, CheckoutError>();
 
+  // From here on memory is the workers'.
+  request.odb.releaseMemory();
   const control = createControl();
   const job: Job = {
     tables,
@@ -743,7 +745,7 @@ function readLinkTarget(odb: ObjectDatabase, tables: Tables, entry: number): Byt
   const content = odb.read(tables.oids, entry * tables.format.oidBytes);
   if (odb.reader.type !== BLOB) throw new CheckoutError('object-corrupt', 'the link target is not a blob');
   const target = Buffer.from(bufferOver(content));
-  odb.reader.finish();
+  odb.releaseMemory();
   return target;
 }
 

@@ -212,6 +212,15 @@ export class ObjectDatabase {
   }
 
   /**
+   * Gives back what reading has left in memory: a large base is kept for the next delta on it, in no budget. To be called
+   * before others need the memory.
+   */
+  releaseMemory(): void {
+    this.#reader?.finish();
+    this.#reader?.dropRetained();
+  }
+
+  /**
    * Reads a whole object, or what replaces it; the bytes are valid until the next read.
    * @returns its bytes, its type is then `reader.type`
    * @throws CheckoutError object-missing, object-corrupt, memory

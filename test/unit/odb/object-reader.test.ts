@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loosePath } from '../../../src/engine/odb/loose.ts';
+import { ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
 import { LOOSE, ObjectReader } from '../../../src/engine/odb/object-reader.ts';
 import { oidFromHex, SHA1 } from '../../../src/engine/oid.ts';
 import { BLOB, TREE } from '../../../src/engine/pack/entry.ts';
 import { SCRATCH_BYTES } from '../../../src/engine/pack/pack-reader.ts';
 import { plainEntry } from '../../support/pack-writer.ts';
-import { randomBytes } from '../../support/random.ts';
+import { randomBytes, randomText } from '../../support/random.ts';
+import { GitRepository } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { MadePack } from '../pack/made-pack.ts';
 
@@ -134,5 +136,25 @@ describe.each([
     expect([reader.missesLargeBase, reader.usesRetained, reader.retainedBytes]).toEqual([false, false, LARGE + 1]);
     reader.dropRetained();
     expect(reader.retainedBytes).toBe(0);
+  });
+});
+
+describe('what the database keeps in memory after a read', () => {
+  it('is given back on demand: a large base among it', () => {
+    const repository = new GitRepository(folder, 'retained');
+    const content = Buffer.from(randomText(3, LARGE));
+    const { commit } = repository.commit({ a: content, b: Buffer.concat([content, Buffer.from('more')]) });
+    repository.git(['repack', '-adfq']);
+    const odb = ObjectDatabase.open([join(repository.gitDir, 'objects')], SHA1, () => undefined);
+    let retained = 0;
+    for (const path of ['a', 'b']) {
+      odb.read(oidFromHex(repository.text(['rev-parse', `${commit}:${path}`])));
+      odb.reader.finish();
+      retained = Math.max(retained, odb.reader.retainedBytes);
+      odb.releaseMemory();
+      expect(odb.reader.retainedBytes).toBe(0);
+    }
+    expect(retained).toBeGreaterThanOrEqual(LARGE);
+    odb.close();
   });
 });
