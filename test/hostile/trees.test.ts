@@ -12,6 +12,34 @@ const folder = temporaryFolder('hostile-trees', memoryFolder());
 /** How many seeds of each kind are tried. LONG_TESTS=1: ten times as many. */
 const SEEDS = process.env['LONG_TESTS'] === '1' ? 10_000 : 1000;
 
+describe('a few trees that stand for more than can be', () => {
+  it.each([
+    ['files', '100644 f\0'],
+    ['directories', ''],
+  ])(
+    'ten thousand million %s are refused soon and in little memory',
+    async (name, head) => {
+      const repository = new GitRepository(join(folder, name), 'case');
+      const blob = Buffer.from(repository.object('blob', 'x'), 'hex');
+      let oid = repository.object('tree', head === '' ? '' : Buffer.concat([Buffer.from(head), blob]));
+      for (let level = 0; level < 10; level++) {
+        oid = repository.rawTree([...Array(10).keys()].map((i) => ({ mode: '40000', name: `d${i}`, oid })));
+      }
+      const [verdict] = await runHostileJob({
+        directory: repository.directory,
+        commit: repository.rawCommit(oid).commit,
+        kind: 'as-is',
+        directories: [repository.directory],
+        seeds: [0, 1],
+      });
+      expect(verdict?.outcome, JSON.stringify(verdict)).toBe('tree-invalid');
+      // Node itself with the engine takes 100 to 150 MiB. Without counting first it was over 1 GiB.
+      expect(verdict?.maxRssBytes).toBeLessThan(450 << 20);
+    },
+    60_000,
+  );
+});
+
 describe('random damage', () => {
   it('root trees', async () => {
     const repository = new GitRepository(join(folder, 'trees'), 'case');

@@ -22,6 +22,7 @@ import {
   State,
   type Tables,
 } from './tables.ts';
+import { treeTotals } from './tree-totals.ts';
 
 /** core.maxTreeDepth's default in git 2.44 and later. */
 export const MAX_TREE_DEPTH = 2048;
@@ -30,6 +31,11 @@ export const MAX_TREE_DEPTH = 2048;
  * could make. The largest repositories that we know of have some hundred thousand.
  */
 const MAX_DIRECTORIES = 4_000_000;
+/**
+ * When a tree has come to these parts of its bounds, all of it is counted (tree-totals.ts) before the tables grow on: at 62,500
+ * directories or a million entries. A bomb takes 150 MB then, all of Node with it, where it took over 1 GB.
+ */
+const COUNT_FROM = { directories: 1 / 64, entries: 1 / 16 };
 
 /** The directories of the commit in depth-first order, the root being number 0. */
 export interface Directories {
@@ -119,6 +125,8 @@ class ManifestBuilder {
   /** Met a tree whose entries git would not have in this order, or not all of them. */
   #odd = false;
   #notified = false;
+  #counted = false;
+  #rootOid: Bytes = new Uint8Array(0);
   /** Regular files so far. */
   #files = 0;
 
@@ -136,6 +144,7 @@ class ManifestBuilder {
   build(rootOid: Bytes): Manifest {
     const { conversions } = this.#options;
     const maxDepth = this.#options.maxDepth ?? MAX_TREE_DEPTH;
+    this.#rootOid = rootOid;
     this.#enter(rootOid, 0, -1, 0, this.#options.sparse?.root ?? ALL);
     while (this.#frames.length > 0) {
       const frame = this.#frames[this.#frames.length - 1];
@@ -181,7 +190,21 @@ class ManifestBuilder {
     return this.#options.sparse?.directory(this.#prefix, prefixLength, length, verdict) ?? ALL;
   }
 
+  /** Refuses, when the tables have become unusually large, what would make them larger than they may be. */
+  #checkTotals(): void {
+    const { maxDirectories = MAX_DIRECTORIES, maxEntries = MAX_ENTRIES } = this.#options;
+    this.#counted = true;
+    const totals = treeTotals(this.#odb, this.#rootOid);
+    if (totals === null) return;
+    if (totals.directories > maxDirectories) {
+      throw this.#invalidTree('', `has more than ${maxDirectories} directories`);
+    }
+    if (totals.entries > maxEntries) throw this.#invalidTree('', `has more than ${maxEntries} entries`);
+  }
+
   #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number, verdict: Verdict): void {
+    const { maxDirectories = MAX_DIRECTORIES } = this.#options;
+    if (!this.#counted && this.#directories.count > maxDirectories * COUNT_FROM.directories) this.#checkTotals();
     let bytes: Bytes;
     try {
       bytes = this.#odb.read(oid, oidAt);
@@ -202,7 +225,6 @@ class ManifestBuilder {
     }
     const directories = this.#directories;
     const oidBytes = this.#oidBytes;
-    const { maxDirectories = MAX_DIRECTORIES } = this.#options;
     if (directories.count >= maxDirectories) throw this.#invalidTree('', `has more than ${maxDirectories} directories`);
     for (const { directory } of this.#frames) {
       if (oidEquals(directories.oids, directory * oidBytes, oid, oidAt, oidBytes)) {
@@ -253,6 +275,7 @@ class ManifestBuilder {
     const entry = tables.count;
     const { maxEntries = MAX_ENTRIES } = this.#options;
     if (entry >= maxEntries) throw this.#invalidTree('', `has more than ${maxEntries} entries`);
+    if (!this.#counted && entry > maxEntries * COUNT_FROM.entries) this.#checkTotals();
     if (entry + 1 > tables.modes.length) growEntries(tables);
     const pathStart = tables.pathOffsets[entry] ?? 0;
     const nameLength = cursor.nameEnd - cursor.nameStart;

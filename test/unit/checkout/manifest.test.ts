@@ -334,13 +334,25 @@ describe('trees that name others again and again', () => {
   }
 
   it('are bounded by their entries', () => {
-    const error = refusal(() => build(bomb, { maxEntries: 2000 }));
+    const error = refusal(() => build(bomb, { maxEntries: 2000, maxDirectories: Infinity }));
     expect(error).toMatchObject({ code: 'tree-invalid', message: 'the root tree has more than 2000 entries' });
+    expect(refusal(() => build(bomb)).message).toBe('the root tree has more than 4000000 directories');
   });
 
   it('are bounded by their directories, where there are no entries', () => {
     const error = refusal(() => build(empty, { maxDirectories: 2000 }));
     expect(error).toMatchObject({ code: 'tree-invalid', message: 'the root tree has more than 2000 directories' });
+  });
+
+  it('are found out before much was made of them', () => {
+    for (const [tree, bound] of [
+      [bomb, { maxEntries: 16_000, maxDirectories: Infinity }],
+      [empty, { maxDirectories: 16_000 }],
+    ] as const) {
+      const conversions = new Recorder();
+      expect(refusal(() => build(tree, { ...bound, conversions })).code).toBe('tree-invalid');
+      expect(conversions.calls.length).toBeLessThan(4000);
+    }
   });
 
   it('are taken up to the bounds', () => {
