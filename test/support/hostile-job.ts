@@ -12,7 +12,7 @@ import type { GitCall, GitProcess, GitResult } from '../../src/engine/settings.t
 import { damage, placesOfTree } from './damage.ts';
 import { runOurs, type OurRun } from './ours.ts';
 import { randomNumbers } from './random.ts';
-import { differences, leftovers, snapshot, type Snapshot } from './worktree.ts';
+import { differences, leftovers, shownFile, snapshot, type Snapshot } from './worktree.ts';
 
 export interface Job {
   /** A repository without working tree or index; changed in place and put back. */
@@ -22,11 +22,22 @@ export interface Job {
     | 'files' // damage one of `files` (relative to .git)
     | 'tree' // damage the bytes of `commit`'s root tree and make a commit of it
     | 'attributes' // damage the blob of .gitattributes and make a commit with it
+    | 'commit' // damage the bytes of `commit`
+    | 'lfs' // damage each pointer *.bin of the root, or its object in the LFS store
     | 'as-is'; // just check out
   readonly files?: readonly string[];
   /** For 'as-is': many repositories, each first without workers (even seeds), then with two. `directory` is the first. */
   readonly directories?: readonly string[];
   readonly seeds: readonly [number, number];
+  /** For 'files': what is checked out, by name; the commit if missing. */
+  readonly revision?: string;
+  /**
+   * The damage can change what git says of the repository, or what is right: ask git in each case. For 'as-is' the first
+   * directory is sound.
+   */
+  readonly asksGit?: boolean;
+  /** For both, ours and git's. */
+  readonly config?: Readonly<Record<string, string>>;
   readonly memoryLimitBytes?: number;
 }
 
@@ -55,7 +66,7 @@ const startHead = readFileSync(join(gitDir, 'HEAD'));
 /** The answers to the same questions about a repository that does not change: the damage is in its objects only. */
 const answers = new Map<string, GitResult>();
 const gitOnce: GitProcess = async (call: GitCall) => {
-  const asked = call.args.some((arg) => arg === 'rev-parse' || arg === 'config');
+  const asked = job.asksGit !== true && call.args.some((arg) => ['rev-parse', 'config', '--exec-path'].includes(arg));
   const key = JSON.stringify([call.args, call.cwd]);
   const known = asked ? answers.get(key) : undefined;
   if (known !== undefined) return known;
@@ -74,14 +85,16 @@ function wipe(): void {
 }
 
 function git(...args: string[]): { status: number | null; stdout: Buffer; stderr: Buffer } {
-  return spawnSync('git', args, { cwd: directory, maxBuffer: 1 << 28 });
+  const config = Object.entries(job.config ?? {}).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  return spawnSync('git', [...config, ...args], { cwd: directory, maxBuffer: 1 << 28 });
 }
 
 function ours(commit: string, workers: number): Promise<OurRun> {
   return runOurs({
     directory,
-    target: { kind: 'detach', revision: commit },
+    target: { kind: 'detach', revision: job.revision ?? commit },
     workers,
+    config: job.config ?? {},
     git: gitOnce,
     request: { engine: 'auto', memoryLimitBytes: job.memoryLimitBytes ?? 256 * 2 ** 20 },
   });
@@ -119,6 +132,10 @@ interface Prepared {
   readonly commit: string;
   /** Its root tree, where another directory's checkout of that shows the same files; null where the root is special. */
   readonly tree: string | null;
+  /** Damages again what stands where `wipe` put it right. */
+  readonly again?: () => void;
+  /** What is right at some paths, where that is known without git. */
+  readonly expected?: ReadonlyMap<string, Buffer>;
   readonly undo: () => void;
 }
 
@@ -134,9 +151,21 @@ function prepare(seed: number): Prepared {
       const path = join(gitDir, files[random(files.length)] ?? '');
       const original = readFileSync(path);
       chmodSync(path, 0o644);
-      writeFileSync(path, damage(original, random));
-      return { commit: job.commit, tree: null, undo: () => writeFileSync(path, original) };
+      const damaged = damage(original, random);
+      writeFileSync(path, damaged);
+      return {
+        commit: job.commit,
+        tree: null,
+        again: () => writeFileSync(path, damaged),
+        undo: () => writeFileSync(path, original),
+      };
     }
+    case 'commit': {
+      const content = gitShows('cat-file', 'commit', job.commit);
+      return { commit: writeObject('commit', damage(content, random)), tree: null, undo };
+    }
+    case 'lfs':
+      return prepareLfs(random);
     case 'tree': {
       const content = gitShows('cat-file', 'tree', `${job.commit}^{tree}`);
       const tree = writeObject('tree', damage(content, random, placesOfTree(content, 20)));
@@ -149,15 +178,52 @@ function prepare(seed: number): Prepared {
       const lines = rules.toString('latin1').split('\n');
       const plain = lines.filter((line) => !line.startsWith('[attr]')).join('\n');
       const blob = writeObject('blob', damage(root ? rules : Buffer.from(plain, 'latin1'), random));
-      const entries = gitShows('ls-tree', '-z', `${job.commit}^{tree}`).toString('latin1').split('\0').slice(0, -1);
-      const body = entries.map((line) => {
-        const [, mode = '', oid = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
-        return treeEntry(mode.replace(/^0/, ''), name, name === '.gitattributes' ? blob : oid);
-      });
-      const tree = writeObject('tree', Buffer.concat(body));
-      return { commit: commitOf(tree), tree: root ? null : tree, undo };
+      const made = commitWith(new Map([['.gitattributes', blob]]));
+      return { commit: made.commit, tree: root ? null : made.tree, undo };
     }
   }
+}
+
+/** Each pointer is damaged, or its object in the store gets another size or other bytes, or is away. */
+function prepareLfs(random: (below: number) => number): Prepared {
+  const expected = new Map<string, Buffer>();
+  const blobs = new Map<string, string>();
+  const undo: (() => void)[] = [];
+  const place = (oid: string): string => join(gitDir, 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4), oid);
+  const names = gitShows('ls-tree', '--name-only', job.commit).toString().split('\n');
+  for (const name of names.filter((each) => each.endsWith('.bin'))) {
+    const pointer = gitShows('cat-file', 'blob', `${job.commit}:${name}`);
+    const [, oid = '', size = ''] = POINTER.exec(pointer.toString('latin1')) ?? [];
+    const original = readFileSync(place(oid));
+    if (random(4) === 0) {
+      const stored = random(4) === 0 ? null : random(4) === 0 ? Buffer.alloc(0) : damage(original, random);
+      if (stored === null) rmSync(place(oid));
+      else writeFileSync(place(oid), stored);
+      undo.push(() => writeFileSync(place(oid), original));
+      expected.set(name, stored?.length === Number(size) ? stored : pointer);
+      continue;
+    }
+    const damaged = damage(pointer, random);
+    const found = POINTER.exec(damaged.toString('latin1'));
+    const fits = found !== null && found[1] === oid && original.length === Number(found[2]);
+    blobs.set(name, writeObject('blob', damaged));
+    expected.set(name, fits ? original : damaged);
+  }
+  return { ...commitWith(blobs), expected, undo: () => undo.forEach((each) => each()) };
+}
+/** As git-lfs writes it. */
+const POINTER =
+  /^version https:\/\/git-lfs\.github\.com\/spec\/v1\noid sha256:([0-9a-f]{64})\nsize ([1-9][0-9]{0,14})\n$/;
+
+/** A commit whose root tree has other blobs at some places. */
+function commitWith(blobs: ReadonlyMap<string, string>): { commit: string; tree: string } {
+  const entries = gitShows('ls-tree', '-z', `${job.commit}^{tree}`).toString('latin1').split('\0').slice(0, -1);
+  const body = entries.map((line) => {
+    const [, mode = '', oid = '', name = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(line) ?? [];
+    return treeEntry(mode.replace(/^0/, ''), name, blobs.get(name) ?? oid);
+  });
+  const tree = writeObject('tree', Buffer.concat(body));
+  return { commit: commitOf(tree), tree };
 }
 
 function treeEntry(mode: string, name: string, oid: string): Buffer {
@@ -167,7 +233,7 @@ function treeEntry(mode: string, name: string, oid: string): Buffer {
 /** The tree as it is without damage, by git. */
 function truth(): Snapshot {
   wipe();
-  git('checkout', '-q', '--force', '--detach', job.commit);
+  git('checkout', '-q', '--force', '--detach', job.revision ?? job.commit);
   const files = snapshot(directory);
   wipe();
   return files;
@@ -181,7 +247,7 @@ interface Outcome {
 /** A case whose files git has not been asked about yet. */
 interface Waiting {
   readonly seed: number;
-  readonly commit: string;
+  readonly prepared: Prepared;
   readonly tree: string;
   readonly found: Snapshot;
   readonly code: string | null;
@@ -192,7 +258,7 @@ const waiting: Waiting[] = [];
 /** What our run came to; undefined when that waits for the batch. */
 function judge(seed: number, run: OurRun, right: Snapshot, prepared: Prepared, settle: Waiting['settle']): void {
   const { error } = run.report;
-  const { commit, tree } = prepared;
+  const { tree } = prepared;
   const found = snapshot(directory);
   const left = leftovers(gitDir);
   if (left.length > 0) {
@@ -204,21 +270,35 @@ function judge(seed: number, run: OurRun, right: Snapshot, prepared: Prepared, s
     return;
   }
   const code = error?.code ?? null;
+  if (prepared.expected !== undefined) {
+    const wanted = new Map(right);
+    for (const [path, content] of prepared.expected) wanted.set(path, shownFile(0o666 & ~process.umask(), content));
+    const details = differences(wanted, found);
+    if (code !== null) settle({ outcome: 'WRONG', details: [`error ${code}`] });
+    else settle(details.length > 0 ? { outcome: 'WRONG', details } : { outcome: 'right' });
+    return;
+  }
+  if (job.asksGit === true || job.kind === 'commit') {
+    // To refuse what is damaged is right, if nothing was touched for it.
+    if (code !== null && found.size === 0) settle({ outcome: code });
+    else settle(compareWithGit(found, prepared, code));
+    return;
+  }
   if (job.kind === 'files' || job.kind === 'as-is') {
     if (code === null && differences(right, found).length === 0) settle({ outcome: 'right' });
     // Of what is damaged each file is whole or missing, or git has the same.
     else if (code !== null && ![...found].some(([path, value]) => right.has(path) && right.get(path) !== value)) {
       settle({ outcome: code });
-    } else settle(compareWithGit(found, commit, code));
+    } else settle(compareWithGit(found, prepared, code));
     return;
   }
   // The damage can make other trees: these are compared whole.
   if (tree !== null && (code === null || code === 'write-failed')) {
-    waiting.push({ seed, commit, tree, found, code, settle });
+    waiting.push({ seed, prepared, tree, found, code, settle });
   } else if (code !== null && found.size === 0 && seed % REFUSED_EVERY !== 0) {
     settle({ outcome: code });
   } else {
-    settle(compareWithGit(found, commit, code));
+    settle(compareWithGit(found, prepared, code));
   }
 }
 
@@ -236,30 +316,53 @@ function compareWaiting(): void {
     const commit = commitOf(writeObject('tree', Buffer.concat(body)));
     const result = git('checkout', '-q', '--force', '--detach', commit);
     const stderr = result.stderr.toString('latin1');
-    for (const { seed, found, code, commit: alone, settle } of cases) {
+    const apart: (() => void)[] = [];
+    for (const { seed, found, code, prepared, settle } of cases) {
       const folder = join(directory, name(seed));
       const theirs = existsSync(folder) ? snapshot(folder) : new Map<string, string>();
       const same = damaged ? stderr.includes(`${name(seed)}/`) : result.status === 0;
       if (same && differences(theirs, found).length === 0) settle({ outcome: code ?? 'as git' });
-      else again.push(() => settle(compareWithGit(found, alone, code)));
+      else apart.push(() => settle(compareWithGit(found, prepared, code)));
     }
-    for (const compare of again.splice(0)) compare();
+    for (const compare of apart) compare();
   }
   waiting.length = 0;
   for (const path of written.splice(0)) rmSync(path, { force: true });
 }
-const again: (() => void)[] = [];
 
-function compareWithGit(found: Snapshot, commit: string, code: string | null): Outcome {
+/** Whether git reads this from the damaged repository for a path of the commit. */
+function isGits(path: string, value: string): boolean {
+  const line = entriesOfCommit.split('\0').find((each) => each.endsWith(`\t${path}`)) ?? '';
+  const [mode = '', , oid = ''] = line.split(/[ \t]/);
+  const { status, stdout } = git('cat-file', '--filters', `--path=${path}`, oid);
+  const permissions = (mode === '100755' ? 0o777 : 0o666) & ~process.umask();
+  const shown = mode === '120000' ? `link ${stdout.toString('latin1')}` : shownFile(permissions, stdout);
+  return status === 0 && shown === value;
+}
+
+function compareWithGit(found: Snapshot, { commit, again }: Prepared, code: string | null): Outcome {
   wipe();
-  const result = git('checkout', '-q', '--force', '--detach', commit);
+  again?.();
+  const result = git('checkout', '-q', '--force', '--detach', job.revision ?? commit);
   const theirs = snapshot(directory);
   const different = differences(theirs, found);
+  // To read what is whole in a file that git gives up on, such as another line of packed-refs, does no harm.
+  if (job.asksGit === true && code === null && result.status !== 0 && differences(right, found).length === 0) {
+    return { outcome: 'right' };
+  }
   if (code === null ? result.status !== 0 : result.status === 0) {
     // Being stricter with what is damaged is right; being laxer is not.
     const stricter = code !== null && job.kind === 'files';
-    if (!stricter) different.unshift(`git's status is ${result.status ?? '?'}, our error is ${code ?? 'none'}`);
+    const said = `${result.status ?? '?'} ${result.stderr.toString('latin1')}`;
+    if (!stricter) different.unshift(`git's status is ${said}, our error is ${code ?? 'none'}`);
     else return { outcome: code };
+  }
+  if (code !== null && result.status === 128 && job.kind === 'files') {
+    // git gave up in the middle: each file alone must be what git makes of its blob.
+    const wrong = [...found].filter(
+      ([path, value]) => right.has(path) && right.get(path) !== value && !isGits(path, value),
+    );
+    return wrong.length > 0 ? { outcome: 'WRONG', details: wrong.map(String) } : { outcome: code };
   }
   if (different.length > 0) return { outcome: 'WRONG', details: different };
   return { outcome: code ?? 'as git' };
@@ -272,7 +375,8 @@ function workersOf(seed: number): number {
 
 const say = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
 
-const right = job.kind === 'as-is' ? new Map<string, string>() : truth();
+const entriesOfCommit = job.kind === 'files' ? git('ls-tree', '-r', '-z', job.commit).stdout.toString('latin1') : '';
+const right = job.kind === 'as-is' && job.asksGit !== true ? new Map<string, string>() : truth();
 for (let seed = job.seeds[0]; seed < job.seeds[1]; seed++) {
   say({ seed });
   directory = job.directories?.[seed >> 1] ?? job.directory;

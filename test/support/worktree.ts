@@ -41,16 +41,20 @@ function walk(directory: Buffer, prefix: string, found: Snapshot): void {
     } else if (stat.isSymbolicLink()) {
       found.set(path, `link ${readlinkSync(full, { encoding: 'buffer' }).toString('latin1')}`);
     } else if (stat.isFile()) {
-      const content = readFileSync(full);
-      const shown =
-        content.length <= SHOWN_BYTES
-          ? JSON.stringify(content.toString('latin1'))
-          : createHash('sha1').update(content).digest('hex');
-      found.set(path, `file ${mode} ${stat.size} ${shown}`);
+      found.set(path, shownFile(stat.mode, readFileSync(full)));
     } else {
       found.set(path, `other ${stat.mode.toString(8)}`);
     }
   }
+}
+
+/** How a snapshot shows a file. */
+export function shownFile(mode: number, content: Buffer): string {
+  const shown =
+    content.length <= SHOWN_BYTES
+      ? JSON.stringify(content.toString('latin1'))
+      : createHash('sha1').update(content).digest('hex');
+  return `file ${(mode & 0o7777).toString(8)} ${content.length} ${shown}`;
 }
 
 /** One line for each path that differs; empty when both are the same. At most 30 lines. */

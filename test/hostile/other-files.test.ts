@@ -1,0 +1,280 @@
+/**
+ * What a repository has beside packs, trees and loose objects, damaged at random: Git LFS pointers and their objects, refs,
+ * the lists of alternates and of shallow commits, patterns and attributes of .git/info, multi-pack indexes, and SHA-256
+ * repositories. Where git can be asked what is right, it is, for each case.
+ */
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Job, Verdict } from '../support/hostile-job.ts';
+import { runHostileJob, wrongOnes } from '../support/hostile.ts';
+import { layerName, multiPackIndex } from '../support/multi-pack-index-writer.ts';
+import { randomBytes, randomText } from '../support/random.ts';
+import { GITLINK_OID, GitRepository, type TreeSpec } from '../support/repository.ts';
+import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
+
+const folder = temporaryFolder('hostile-files', memoryFolder());
+const long = process.env['LONG_TESTS'] === '1';
+/** Cases in which nothing but our engine runs; LONG_TESTS=1: ten times as many. */
+const SEEDS = long ? 10_000 : 1000;
+/** Cases for which git is started several times, and which are no kind of their own. LONG_TESTS=1: a thousand. */
+const SEEDS_WITH_GIT = long ? 1000 : 60;
+const MOST_MEMORY = 400 << 20;
+
+const tree: TreeSpec = {
+  '.gitattributes': '*.crlf eol=crlf\n',
+  'a.crlf': 'a\nb\n',
+  'd/one': randomText(1, 700),
+  'd/e/two': randomText(2, 700),
+  f: randomText(3, 3000),
+  link: { symlink: 'f' },
+  run: { content: '#!/bin/sh\n', executable: true },
+  sub: { gitlink: GITLINK_OID },
+};
+const changed: TreeSpec = { ...tree, 'd/one': `${randomText(1, 700)}x`, f: `${randomText(3, 3000)}x` };
+
+async function damageEach(
+  repository: GitRepository,
+  job: Omit<Job, 'directory' | 'seeds'>,
+  seeds: number,
+): Promise<Verdict[]> {
+  const outside = readdirSync(join(repository.directory, '..'));
+  const verdicts = await runHostileJob({ directory: repository.directory, seeds: [1, 1 + seeds], ...job });
+  expect(wrongOnes(verdicts)).toEqual([]);
+  expect(readdirSync(join(repository.directory, '..'))).toEqual(outside);
+  expect(Math.max(...verdicts.map((verdict) => verdict.maxRssBytes))).toBeLessThan(MOST_MEMORY);
+  return verdicts;
+}
+
+const outcomes = (verdicts: readonly Verdict[]): Set<string> => new Set(verdicts.map(({ outcome }) => outcome));
+
+function filesIn(repository: GitRepository, pattern: RegExp): string[] {
+  return readdirSync(join(repository.gitDir, 'objects'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => pattern.test(name))
+    .map((name) => join('objects', name));
+}
+
+describe.skipIf(process.platform === 'win32')('Git LFS', () => {
+  it('a thousand pointers and stored objects: copied where they fit each other, left to git-lfs where not', async () => {
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    // In place of git-lfs, which leaves what is no pointer as it is. What it would download is not there.
+    writeFileSync(join(bin, 'git-lfs'), '#!/bin/sh\nexec cat\n', { mode: 0o755 });
+    process.env['PATH'] = `${bin}${delimiter}${process.env['PATH'] ?? ''}`;
+    const repository = new GitRepository(join(folder, 'lfs'), 'case');
+    const pointerTo = (content: Buffer): string => {
+      const oid = createHash('sha256').update(content).digest('hex');
+      const place = join(repository.gitDir, 'lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4));
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, oid), content);
+      return `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${content.length}\n`;
+    };
+    const { commit } = repository.commit({
+      '.gitattributes': '*.bin filter=lfs -text\n',
+      ...Object.fromEntries(
+        Array.from({ length: 10 }, (_, i) => [`${i}.bin`, pointerTo(randomBytes(i, 40 + 500 * i))]),
+      ),
+      c: 'c\n',
+    });
+    const config = { 'filter.lfs.smudge': 'git-lfs smudge -- %f', 'filter.lfs.clean': 'git-lfs clean -- %f' };
+    const verdicts = await damageEach(repository, { commit, kind: 'lfs', config }, SEEDS / 10);
+    expect(outcomes(verdicts)).toEqual(new Set(['right']));
+  }, 600_000);
+});
+
+describe('refs', () => {
+  it('HEAD, loose refs, symbolic refs and packed-refs', async () => {
+    const repository = new GitRepository(join(folder, 'refs'), 'case');
+    const [first, second] = repository.commits([tree, changed]);
+    for (let i = 0; i < 5; i++) repository.git(['branch', `packed-${i}`, i % 2 === 0 ? first!.commit : second!.commit]);
+    repository.git(['tag', '-a', '-m', 'x', 'tag', first!.commit]);
+    repository.git(['pack-refs', '--all']);
+    repository.git(['branch', 'loose', first!.commit]);
+    repository.git(['symbolic-ref', 'refs/heads/symbolic', 'refs/heads/loose']);
+    const files = ['HEAD', 'packed-refs', 'refs/heads/loose', 'refs/heads/symbolic'];
+    for (const revision of ['packed-2', 'symbolic', 'tag']) {
+      const job = { commit: second!.commit, kind: 'files', files, revision, asksGit: true } as const;
+      const verdicts = await damageEach(repository, job, Math.ceil(SEEDS_WITH_GIT / 2));
+      expect(outcomes(verdicts).size).toBeGreaterThan(1);
+    }
+  }, 600_000);
+});
+
+describe('lists and patterns', () => {
+  it('of alternates', async () => {
+    const repository = new GitRepository(join(folder, 'alternates'), 'case');
+    const { commit } = repository.commit(tree);
+    repository.git(['repack', '-adq']);
+    mkdirSync(join(folder, 'alternates', 'elsewhere'));
+    renameSync(join(repository.gitDir, 'objects', 'pack'), join(folder, 'alternates', 'elsewhere', 'pack'));
+    mkdirSync(join(repository.gitDir, 'objects', 'pack'));
+    const list = `# comment\n../nowhere\n../../../elsewhere\n"${join(folder, 'alternates', 'quo\\164ed')}"\n`;
+    writeFileSync(join(repository.gitDir, 'objects', 'info', 'alternates'), list);
+    const job = { commit, kind: 'files', files: ['objects/info/alternates'], asksGit: true } as const;
+    expect(outcomes(await damageEach(repository, job, SEEDS_WITH_GIT)).size).toBeGreaterThan(1);
+  }, 600_000);
+
+  it('of shallow commits', async () => {
+    const repository = new GitRepository(join(folder, 'shallow'), 'case');
+    const [first, second] = repository.commits([tree, changed]);
+    writeFileSync(join(repository.gitDir, 'shallow'), `${first!.commit}\n${second!.commit}\n`);
+    await damageEach(
+      repository,
+      { commit: second!.commit, kind: 'files', files: ['shallow'], asksGit: true },
+      SEEDS_WITH_GIT,
+    );
+  }, 600_000);
+
+  it.each([
+    ['cone', 'true', '/*\n!/*/\n/d/\n!/d/*/\n/d/e/\n'],
+    ['patterns', 'false', '/*\n!d/\nd/e/\n!*.crlf\n\\!x\n[a-c]*\n# comment\ntrail\\ \n'],
+  ])(
+    'of a sparse checkout: %s',
+    async (name, cone, text) => {
+      const repository = new GitRepository(join(folder, `sparse-${name}`), 'case');
+      const { commit } = repository.commit({ ...tree, 'd/e/g/three': 'x', '!x': 'x', 'trail ': 'x', 'b/c/d': 'x' });
+      mkdirSync(join(repository.gitDir, 'info'), { recursive: true });
+      writeFileSync(join(repository.gitDir, 'info', 'sparse-checkout'), text);
+      const config = { 'core.sparseCheckout': 'true', 'core.sparseCheckoutCone': cone };
+      const job = { commit, kind: 'files', files: ['info/sparse-checkout'], asksGit: true, config } as const;
+      expect(outcomes(await damageEach(repository, job, SEEDS_WITH_GIT)).has('as git')).toBe(true);
+    },
+    600_000,
+  );
+
+  it('of attributes in .git/info', async () => {
+    const repository = new GitRepository(join(folder, 'info-attributes'), 'case');
+    const { commit } = repository.commit({ ...tree, g: '$Id$\n' });
+    mkdirSync(join(repository.gitDir, 'info'), { recursive: true });
+    writeFileSync(
+      join(repository.gitDir, 'info', 'attributes'),
+      '[attr]both eol=crlf ident\nd/** eol=crlf\ng both\n/f -text\n"r\\165n" text eol=crlf\n',
+    );
+    const job = { commit, kind: 'files', files: ['info/attributes'], asksGit: true } as const;
+    expect(outcomes(await damageEach(repository, job, SEEDS_WITH_GIT)).has('as git')).toBe(true);
+  }, 600_000);
+});
+
+describe('commits', () => {
+  it('are read or refused, and never as another tree than git reads', async () => {
+    const repository = new GitRepository(join(folder, 'commits'), 'case');
+    const { commit } = repository.commit(tree);
+    const verdicts = await damageEach(repository, { commit, kind: 'commit' }, long ? 1000 : 150);
+    expect(outcomes(verdicts).size).toBeGreaterThan(1);
+  }, 600_000);
+});
+
+describe('SHA-256', () => {
+  it.each([
+    ['packs', /\.pack$/],
+    ['pack indexes', /\.idx$/],
+  ] as const)(
+    '%s',
+    async (name, pattern) => {
+      const repository = new GitRepository(join(folder, `sha256-${name}`), 'case', ['--object-format=sha256']);
+      const gitlinkless = Object.fromEntries(Object.entries(changed).filter(([path]) => path !== 'sub'));
+      const { commit } = repository.commit(gitlinkless);
+      repository.git(['repack', '-adfq']);
+      const files = filesIn(repository, pattern);
+      expect(files.length).toBe(1);
+      const verdicts = await damageEach(repository, { commit, kind: 'files', files }, long ? 1000 : 200);
+      expect(outcomes(verdicts).size).toBeGreaterThan(1);
+    },
+    600_000,
+  );
+});
+
+describe('multi-pack indexes', () => {
+  /** Three packs; what the commit needs is in the last two. */
+  function threePacks(name: string): { repository: GitRepository; commit: string; packs: string } {
+    const repository = new GitRepository(join(folder, name), 'case');
+    repository.commit(tree, { branch: 'one' });
+    repository.commit({ ...tree, more: randomText(9, 900) }, { branch: 'two' });
+    const { commit } = repository.commit({ ...changed, more: randomText(9, 900) });
+    expect(filesIn(repository, /\.pack$/).length).toBe(3);
+    return { repository, commit, packs: join(repository.gitDir, 'objects', 'pack') };
+  }
+
+  it('a thousand as git writes them', async () => {
+    const { repository, commit } = threePacks('midx');
+    repository.git(['multi-pack-index', 'write']);
+    const files = filesIn(repository, /multi-pack-index$/);
+    expect(files.length).toBe(1);
+    await damageEach(repository, { commit, kind: 'files', files }, SEEDS);
+  }, 600_000);
+
+  it('a thousand of chains, and of the list that makes a chain of them', async () => {
+    const { repository, commit, packs } = threePacks('chain');
+    const layers = layersOf(repository, packs);
+    const chain = join(packs, 'multi-pack-index.d');
+    mkdirSync(chain);
+    for (const layer of layers) writeFileSync(join(chain, `multi-pack-index-${layerName(layer)}.midx`), layer);
+    writeFileSync(join(chain, 'multi-pack-index-chain'), layers.map((layer) => `${layerName(layer)}\n`).join(''));
+    const files = filesIn(repository, /multi-pack-index-/);
+    expect(files.length).toBe(4);
+    await damageEach(repository, { commit, kind: 'files', files }, SEEDS);
+  }, 600_000);
+
+  it('that claim what they do not have', async () => {
+    const fanoutOf = (index: Buffer): number => Number(index.readBigUInt64BE(12 + 12 + 4));
+    const changes: Record<string, (index: Buffer) => Buffer> = {
+      'no change': (index) => index,
+      'four thousand million objects': (index) => index.fill(0xff, fanoutOf(index), fanoutOf(index) + 1024),
+      'two thousand million objects at the end': (index) => (
+        index.writeUInt32BE(2 ** 31, fanoutOf(index) + 1020),
+        index
+      ),
+      'four thousand million packs': (index) => (index.writeUInt32BE(0xffffffff, 8), index),
+      '255 chunks': (index) => index.fill(0xff, 6, 7),
+      'chunks beyond the end': (index) => index.fill(0x7f, 16, 24),
+      'chunks that end before they begin': (index) => index.fill(0, 28, 36),
+      'names without an end': (index) => index.fill(0x61, Number(index.readBigUInt64BE(16)), fanoutOf(index)),
+      'packs beyond all': (index) => index.fill(0x7f, Number(index.readBigUInt64BE(52)), index.length - 20),
+      'version 9': (index) => index.fill(9, 4, 5),
+      nothing: () => Buffer.alloc(0),
+      'the magic alone': (index) => index.subarray(0, 4),
+    };
+    const { repository, commit, packs } = threePacks('claims');
+    repository.git(['multi-pack-index', 'write']);
+    const sound = readFileSync(join(packs, 'multi-pack-index'));
+    const directories = Object.values(changes).map((change, i) => {
+      const directory = join(folder, `claims-${i}`, 'case');
+      cpSync(repository.directory, directory, { recursive: true });
+      const path = join(directory, '.git', 'objects', 'pack', 'multi-pack-index');
+      rmSync(path);
+      writeFileSync(path, change(Buffer.from(sound)));
+      return directory;
+    });
+    const verdicts = await runHostileJob({
+      directory: directories[0]!,
+      directories,
+      commit,
+      kind: 'as-is',
+      asksGit: true,
+      seeds: [0, 2 * directories.length],
+    });
+    for (const [i, verdict] of verdicts.entries()) {
+      const shown = `${Object.keys(changes)[i >> 1] ?? ''}: ${JSON.stringify(verdict)}`;
+      expect(verdict.outcome, shown).not.toBe('WRONG');
+      expect(verdict.maxRssBytes, shown).toBeLessThan(MOST_MEMORY);
+    }
+  }, 120_000);
+});
+
+/** A layer for each pack. */
+function layersOf(repository: GitRepository, packs: string): Buffer[] {
+  const names = readdirSync(packs).filter((name) => name.endsWith('.idx'));
+  const seen = new Set<string>();
+  return names.map((name) => {
+    const listed = repository.git(['show-index'], { input: readFileSync(join(packs, name)) }).toString();
+    const objects = listed
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' '))
+      .map(([offset = '', oid = '']) => ({ oid, pack: 0, offset: Number(offset) }))
+      .filter(({ oid }) => !seen.has(oid));
+    for (const { oid } of objects) seen.add(oid);
+    return multiPackIndex({ packs: [name.slice(0, -4)], objects });
+  });
+}
