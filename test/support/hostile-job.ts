@@ -272,7 +272,7 @@ function judge(seed: number, run: OurRun, right: Snapshot, prepared: Prepared, s
   const code = error?.code ?? null;
   if (prepared.expected !== undefined) {
     const wanted = new Map(right);
-    for (const [path, content] of prepared.expected) wanted.set(path, shownFile(0o666 & ~process.umask(), content));
+    for (const [path, content] of prepared.expected) wanted.set(path, shownFile(modeOf(right.get(path)), content));
     const details = differences(wanted, found);
     if (code !== null) settle({ outcome: 'WRONG', details: [`error ${code}`] });
     else settle(details.length > 0 ? { outcome: 'WRONG', details } : { outcome: 'right' });
@@ -330,13 +330,17 @@ function compareWaiting(): void {
   for (const path of written.splice(0)) rmSync(path, { force: true });
 }
 
+/** The permissions of a file in a snapshot. */
+function modeOf(shown = ''): number {
+  return parseInt(shown.split(' ')[1] ?? '', 8);
+}
+
 /** Whether git reads this from the damaged repository for a path of the commit. */
 function isGits(path: string, value: string): boolean {
   const line = entriesOfCommit.split('\0').find((each) => each.endsWith(`\t${path}`)) ?? '';
   const [mode = '', , oid = ''] = line.split(/[ \t]/);
   const { status, stdout } = git('cat-file', '--filters', `--path=${path}`, oid);
-  const permissions = (mode === '100755' ? 0o777 : 0o666) & ~process.umask();
-  const shown = mode === '120000' ? `link ${stdout.toString('latin1')}` : shownFile(permissions, stdout);
+  const shown = mode === '120000' ? `link ${stdout.toString('latin1')}` : shownFile(modeOf(right.get(path)), stdout);
   return status === 0 && shown === value;
 }
 
