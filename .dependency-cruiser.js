@@ -21,6 +21,7 @@ const ENGINE_FOLDERS = [
   'driver',
   'checkout',
   'report',
+  'run',
 ];
 
 // Types and small values that every folder may import.
