@@ -122,6 +122,8 @@ export class ObjectDatabase {
     try {
       odb.#stamp = odb.#stampNow();
       odb.#scan();
+      // At once, so that it is not found out in the middle of a checkout.
+      if (odb.#known.size > MAX_PACKS) throw tooManyPacks();
     } catch (error) {
       odb.close();
       throw error;
@@ -361,7 +363,7 @@ export class ObjectDatabase {
     const index = this.#indexOf(pack);
     if (index === null) return false;
     if (this.#numbered.length >= MAX_PACKS) {
-      throw new CheckoutError('unsupported', `the files are in more than ${MAX_PACKS} packs`);
+      throw tooManyPacks();
     }
     try {
       let file = this.#openPack(pack.base, index);
@@ -460,6 +462,10 @@ export class ObjectDatabase {
 
 /** File systems tick every few milliseconds; two seconds is the worst known (FAT). */
 const YOUNG_MS = 2000;
+
+function tooManyPacks(): CheckoutError {
+  return new CheckoutError('unsupported', `the repository has more than ${MAX_PACKS} packs`);
+}
 
 export function missing(oid: Bytes, oidAt: number, format: ObjectFormat): CheckoutError {
   const hex = oidToHex(oid, oidAt, format.oidBytes);
