@@ -278,3 +278,19 @@ function layersOf(repository: GitRepository, packs: string): Buffer[] {
     return multiPackIndex({ packs: [name.slice(0, -4)], objects });
   });
 }
+
+describe('replace refs', () => {
+  it('that name something else, or nothing, or no id', async () => {
+    const repository = new GitRepository(join(folder, 'replace'), 'case');
+    const { commit } = repository.commit(tree);
+    const blob = repository.object('blob', 'in place of f\n');
+    repository.git(['replace', repository.text(['rev-parse', `${commit}:f`]), blob]);
+    repository.git(['replace', repository.text(['rev-parse', `${commit}:d/one`]), blob]);
+    repository.git(['pack-refs', '--all']);
+    repository.git(['replace', repository.text(['rev-parse', `${commit}:a.crlf`]), blob]);
+    const loose = readdirSync(join(repository.gitDir, 'refs', 'replace')).map((name) => `refs/replace/${name}`);
+    expect(loose.length).toBe(1);
+    const job = { commit, kind: 'files', files: [...loose, 'packed-refs'], asksGit: true } as const;
+    expect(outcomes(await damageEach(repository, job, SEEDS_WITH_GIT)).has('as git')).toBe(true);
+  }, 600_000);
+});

@@ -120,15 +120,24 @@ export function parseLooseRef(text: string, name: string): RefValue {
   );
 }
 
-/** The bytes of packed-refs, or null when there is none. */
+/**
+ * The bytes of packed-refs, or null when there is none.
+ * @throws CheckoutError unknown-revision when it is cut off, io
+ */
 export function readPackedRefs(dirs: RefDirs): Buffer | null {
   const path = join(dirs.commonDir, 'packed-refs');
+  let bytes: Buffer;
   try {
-    return readFileSync(path);
+    bytes = readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
     throw ioError('read', path, error);
   }
+  // What was cut off may be any ref; git refuses the whole file as well.
+  if (bytes.length > 0 && bytes[bytes.length - 1] !== 10) {
+    throw new CheckoutError('unknown-revision', `'${path}' is cut off in the middle of a line`, { path });
+  }
+  return bytes;
 }
 
 /**

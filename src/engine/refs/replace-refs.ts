@@ -14,7 +14,8 @@ import { isValidRefName, type RefDirs } from './ref-names.ts';
 /**
  * All replacements that are in force, by the id of the object that is replaced; empty where they are switched off.
  * @param warn told of refs that name no object
- * @throws CheckoutError unsupported for two of one object (git gives up as well, in its own words), io
+ * @throws CheckoutError unsupported for two of one object (git gives up as well, in its own words), unknown-revision where
+ * packed-refs is damaged, io
  */
 export function readReplaceRefs(
   dirs: RefDirs,
@@ -31,13 +32,20 @@ export function readReplaceRefs(
   if (!isValidRefName(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix)) return pairs;
   const packed = packedRefsOnce(dirs);
   const names = new Set(looseNames(dirs, prefix));
-  for (const name of packedNames(packed(), prefix)) names.add(name);
+  const inPack = packedNames(packed(), prefix);
+  for (const name of inPack) names.add(name);
+  const bytes = packed();
+  if (inPack.length > 0 && bytes !== null) checkLines(bytes);
   for (const name of names) {
     const replaced = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
-    const replacement = isHexOid(replaced, format) ? oidOf(dirs, name, packed) : null;
-    if (replacement === null || !isHexOid(replacement, format)) {
-      warn(`the replace ref '${displayBytes(Buffer.from(name))}' is broken, or does not name an object`);
-    } else if (pairs.has(replaced)) {
+    const isId = isHexOid(replaced, format);
+    const found = isId ? oidOf(dirs, name, packed) : null;
+    const isBroken = found === null || !isHexOid(found, format);
+    if (isBroken) warn(`the replace ref '${displayBytes(Buffer.from(name))}' is broken, or does not name an object`);
+    if (!isId) continue;
+    // As with git, the object cannot be read then: what stands in its place is not known.
+    const replacement = isBroken ? '0'.repeat(replaced.length) : found;
+    if (pairs.has(replaced)) {
       throw new CheckoutError('unsupported', 'an object has two replace refs', { oid: replaced });
     } else {
       pairs.set(replaced, replacement);
@@ -89,4 +97,25 @@ function packedNames(packed: Buffer | null, prefix: string): string[] {
     if (isValidRefName(name)) names.push(name);
   }
   return names;
+}
+
+/** Lines of packed-refs: a ref, or what the tag of the line before leads to. */
+const PACKED_LINE = /(?:[0-9a-f]{40,64} [^\n]+|\^[0-9a-f]{40,64})\n/iy;
+const PACKED_HEADER = '# pack-refs with:';
+
+/**
+ * Of a damaged line nobody knows whether it was a replacement, so that files could be written that were replaced.
+ * @throws CheckoutError unknown-revision
+ */
+function checkLines(packed: Buffer): void {
+  const text = packed.toString('latin1');
+  PACKED_LINE.lastIndex = text.startsWith(PACKED_HEADER) ? text.indexOf('\n') + 1 : 0;
+  while (PACKED_LINE.lastIndex < text.length) {
+    const at = PACKED_LINE.lastIndex;
+    if (PACKED_LINE.test(text)) continue;
+    const line = displayBytes(packed.subarray(at, Math.min(packed.indexOf(10, at), at + 80)));
+    throw new CheckoutError('unknown-revision', `packed-refs has a line that is none: '${line}'`, {
+      path: 'packed-refs',
+    });
+  }
 }
