@@ -90,7 +90,15 @@ function knownDifferences(
     return false;
   };
 
+  // "A file in the place of a directory that was outside of the sparse checkout": git leaves it out as well.
+  const wasLeftOut = (path: string): boolean =>
+    git.seen.entries.get(`${path} 0`)?.startsWith('S ') === true &&
+    ours.seen.entries.get(`${path} 0`)?.startsWith('H ') === true &&
+    blobs.some((tree) => [...tree.keys()].some((other) => other.startsWith(`${path}/`)));
+
   return (aspect, name, theirs, mine) => {
+    if (aspect !== 'index' && wasLeftOut(aspect === 'stat' || aspect === 'entries' ? name.slice(0, -2) : name))
+      return true;
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.

@@ -2,6 +2,7 @@
  * Runs a case: git in one copy, ours in the other, step by step, and compares after each.
  */
 import { existsSync, utimesSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { runOurs } from '../support/ours.ts';
 import { build, SIDES } from './build.ts';
 import { compareOutcomes, type Ending, type Outcome } from './compare.ts';
@@ -20,9 +21,14 @@ export interface CaseResult {
   readonly endings: readonly Ending[];
   /** Threads that were started. */
   readonly threads: number;
+  /** Whether there were differences that another run did not have. */
+  readonly unsteady?: boolean;
 }
 
-/** After a difference the case runs again: a second that ended in the middle makes one copy racy and the other not. */
+/**
+ * After a difference the case runs again: a second that ended in the middle makes a change of a file's ctime visible in one
+ * copy, and in the other not. The last time all work on files waits for a new second, in both.
+ */
 const ATTEMPTS = 3;
 
 export async function runCase(one: Case, root: string, home: string, shell: Shell): Promise<CaseResult> {
@@ -30,11 +36,12 @@ export async function runCase(one: Case, root: string, home: string, shell: Shel
   const before = process.umask(umask);
   await shell.must('/', `umask ${umask.toString(8)}`);
   try {
-    let result = await runOnce(one, root, home, shell);
-    for (let attempt = 1; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
-      result = await runOnce(one, root, home, shell);
+    let result = await runOnce(one, root, home, shell, false);
+    let attempt = 1;
+    for (; attempt < ATTEMPTS && result.differences.length > 0; attempt++) {
+      result = await runOnce(one, root, home, shell, attempt === ATTEMPTS - 1);
     }
-    return result;
+    return { ...result, unsteady: attempt > 1 };
   } finally {
     process.umask(before);
   }
@@ -71,7 +78,7 @@ function targetOf(step: Step): Parameters<typeof runOurs>[0]['target'] {
   }
 }
 
-async function runOnce(one: Case, root: string, home: string, shell: Shell): Promise<CaseResult> {
+async function runOnce(one: Case, root: string, home: string, shell: Shell, waits: boolean): Promise<CaseResult> {
   await build(one, root, home, shell);
   const differences: string[] = [];
   const engines: ('native' | 'git')[] = [];
@@ -88,6 +95,7 @@ async function runOnce(one: Case, root: string, home: string, shell: Shell): Pro
     let ourCacheTree = '';
     for (const side of SIDES) {
       const box = `${root}/${side}`;
+      if (waits && step.dirt.length > 0) await nextSecond();
       await applyDirt(one, step.dirt, box, shell);
       setIndexTime(`${box}/tree/.git/index`, step.indexTime);
       const before = lookBefore(box);
@@ -144,6 +152,10 @@ async function byGit(step: Step, box: string, shell: Shell): Promise<Ending> {
   );
   const text = stderr.split('\n').find((line) => /^(fatal|error): /.test(line)) ?? '';
   return { failed: status !== 0, text: `${status} ${text}` };
+}
+
+async function nextSecond(): Promise<void> {
+  await setTimeout(1010 - (Date.now() % 1000));
 }
 
 function setIndexTime(index: string, time: Step['indexTime']): void {
