@@ -90,15 +90,27 @@ function knownDifferences(
     return false;
   };
 
-  // "A file in the place of a directory that was outside of the sparse checkout": git leaves it out as well.
-  const wasLeftOut = (path: string): boolean =>
-    git.seen.entries.get(`${path} 0`)?.startsWith('S ') === true &&
-    ours.seen.entries.get(`${path} 0`)?.startsWith('H ') === true &&
-    blobs.some((tree) => [...tree.keys()].some((other) => other.startsWith(`${path}/`)));
+  // "A file in the place of a directory or submodule that leaves the sparse checkout": git leaves it out as well.
+  const isSparse = one.steps.some(({ dirt }) => dirt.some((each) => each.do === 'sparse'));
+  const wasLeftOut = (path: string): boolean => {
+    if (!isSparse) return false;
+    const [theirs, mine] = [git, ours].map(({ seen }) => seen.entries.get(`${path} 0`) ?? '');
+    // A submodule's directory that is still there hides the mark when git lists its index.
+    const isHidden = git.seen.files.get(path)?.startsWith('directory') === true && theirs?.startsWith('H 100') === true;
+    if (!isHidden && theirs?.startsWith('S ') !== true) return false;
+    return (
+      mine?.startsWith('H 1') === true &&
+      ours.seen.files.has(path) &&
+      blobs.some(
+        (tree) => tree.get(path)?.kind === 'gitlink' || [...tree.keys()].some((at) => at.startsWith(`${path}/`)),
+      )
+    );
+  };
+  const pathOf = (aspect: Aspect, name: string): string =>
+    aspect === 'status' ? name.slice(3) : aspect === 'stat' || aspect === 'entries' ? name.slice(0, -2) : name;
 
   return (aspect, name, theirs, mine) => {
-    if (aspect !== 'index' && wasLeftOut(aspect === 'stat' || aspect === 'entries' ? name.slice(0, -2) : name))
-      return true;
+    if (wasLeftOut(pathOf(aspect, name))) return true;
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.

@@ -71,12 +71,11 @@ export function endRemovals(
     if (leading !== 'real') continue;
     const path = paths.absolute(pathBytes, start, end);
     // A populated submodule stays, as with git.
-    if (removeEmptyDirectory(path, keep)) {
-      count++;
+    const removed = removeEmptyDirectory(path, keep);
+    if (removed) count++;
+    if (removed || lstatOrNothing(path) === undefined) {
       if (emptied !== null) addDirectories(emptied, pathBytes, start, end);
-    } else if (lstatOrNothing(path) !== undefined) {
-      warnings.push(`unable to remove the submodule directory '${displayPath(pathBytes, start, end)}'`);
-    }
+    } else warnings.push(`unable to remove the submodule directory '${displayPath(pathBytes, start, end)}'`);
   }
   // From the last one on, so that what is in a directory goes before it.
   for (let i = vanished.length - 1; i >= 0; i--) {
