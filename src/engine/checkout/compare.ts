@@ -92,7 +92,9 @@ export function compareWithIndex(
       const previous = removals[removals.length - 1];
       const again = previous !== undefined && samePath(index, previous, old);
       if (!again && !(leftOut && isSkipped(index, old))) removed(old);
-      if (!leftOut && isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
+      if (isMarked(index, old) && !(leftOut && isSkipped(index, old))) {
+        refuseLocalChanges(index, old, paths, statComparison);
+      }
       old++;
       continue;
     }
@@ -106,6 +108,7 @@ export function compareWithIndex(
     if (tables.states[entry] === State.SKIPPED) {
       if (isUnmerged(index, old)) needsGit.add('an unmerged path lies outside of the sparse checkout');
       if (!isSkipped(index, old)) {
+        if (!same && isMarked(index, old)) refuseLocalChanges(index, old, paths, statComparison);
         removed(old);
         // git removes what the new entry would be there: a file's unlink leaves a submodule's directory alone.
         index.modes[old] = tables.modes[entry] ?? 0;
