@@ -43,7 +43,7 @@ export interface ActionSettings {
   readonly clean: boolean;
   /** 'off' where none is asked for: a directory that was sparse is full again then. */
   readonly sparse: SparseSetting;
-  /** Patterns of what cleaning leaves alone. */
+  /** What cleaning leaves alone: lines of a gitignore file. */
   readonly cleanExclude: readonly string[];
   /** Commits of history; 0 is all. */
   readonly fetchDepth: number;
@@ -108,12 +108,10 @@ function strictFlag(environment: Environment, name: string, whenEmpty: boolean):
   return value === 'TRUE';
 }
 
-/** One pattern a line, as in a .gitignore file: no blank lines, no comments. */
-function patternLines(environment: Environment, name: string): string[] {
-  return rawInput(environment, name)
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
+/** Patterns with `clean: false` are no mistake: a workflow may set that by an expression. */
+function cleanExclude(environment: Environment): string[] {
+  const text = rawInput(environment, 'clean-exclude');
+  return text.trim() === '' ? [] : text.split('\n');
 }
 
 function fetchDepth(environment: Environment, warnings: string[]): number {
@@ -255,7 +253,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     persistCredentials: flag(environment, 'persist-credentials', false, warnings),
     clean: flag(environment, 'clean', true, warnings),
     sparse: sparseSetting(environment, warnings),
-    cleanExclude: patternLines(environment, 'clean-exclude'),
+    cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),
     showProgress: flag(environment, 'show-progress', true, warnings),

@@ -25,7 +25,6 @@ import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { publishError, publishOutputs } from './outputs.ts';
 import {
-  cleanWorkingTree,
   configureRepository,
   emptyDirectory,
   initRepository,
@@ -74,7 +73,13 @@ interface Fetched {
 class Unusable extends Error {}
 
 /** Failures of a reused repository that a new one would not have. */
-const GONE_WITH_A_NEW_REPOSITORY = new Set(['object-missing', 'object-corrupt', 'tree-invalid', 'index-corrupt']);
+const GONE_WITH_A_NEW_REPOSITORY = new Set([
+  'object-missing',
+  'object-corrupt',
+  'tree-invalid',
+  'index-corrupt',
+  'clean-failed',
+]);
 
 function isGoneWithANewRepository({ code, subject }: ErrorJson): boolean {
   // A file that could not be written names a blob if that was the reason, rather than the disk.
@@ -168,30 +173,14 @@ async function fetchCommits(step: Step): Promise<Fetched> {
 /** Fetches and checks out, once. Throws Unusable if a reused repository has to go first. */
 async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult> {
   const { settings } = step;
-  // Cleaning touches the working tree and fetching the git directory, so they run side by side.
-  const cleaning =
-    reused && settings.clean
-      ? cleanWorkingTree(
-          { directory: settings.repositoryPath, exclude: settings.cleanExclude, signal: step.signal },
-          step.ports,
-        )
-      : null;
-  // It is awaited below; until then a failure must not count as one that nobody handles.
-  cleaning?.catch(() => undefined);
-  let fetched: Fetched;
-  let unusable: string | null = null;
-  try {
-    fetched = await logGroup('Fetching', () => fetchCommits(step));
-  } finally {
-    if (cleaning !== null) unusable = await cleaning;
-  }
-  if (unusable !== null) throw new Unusable(unusable);
+  const fetched = await logGroup('Fetching', () => fetchCommits(step));
   const report = await logGroup('Checking out', () =>
     checkout(
       {
         directory: settings.repositoryPath,
         target: checkoutTarget(fetched.form, fetched.remote),
         sparse: settings.sparse,
+        ...(reused && settings.clean ? { clean: { exclude: settings.cleanExclude } } : {}),
         workers: settings.workers,
         memoryLimitBytes: settings.memoryLimitBytes,
         engine: settings.engine,

@@ -6,8 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
-import { clean } from '../engine/engine.ts';
-import type { CleanRequest, EnginePorts, GitProcess } from '../engine/settings.ts';
+import type { GitProcess } from '../engine/settings.ts';
 import {
   appendSections,
   configValues,
@@ -229,21 +228,6 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
     // These say nothing about the repository, which must not be thrown away for them.
     if (!(error instanceof CheckoutError) || error.code === 'interrupted' || error.code === 'git-missing') throw error;
     return { reason: error.message, expected: false };
-  }
-}
-
-/**
- * Removes untracked and ignored files and directories, but for what the patterns name. Returns why that failed, or null.
- * Throws `interrupted`.
- */
-export async function cleanWorkingTree(request: CleanRequest, ports: EnginePorts): Promise<string | null> {
-  try {
-    const [failure, ...more] = (await clean(request, ports)).failures;
-    if (failure === undefined) return null;
-    return `it cannot be cleaned: ${failure}${more.length === 0 ? '' : ` and ${more.length} more`}`;
-  } catch (error) {
-    if (!(error instanceof CheckoutError) || error.code === 'interrupted' || error.code === 'git-missing') throw error;
-    return `it cannot be cleaned: ${error.message}`;
   }
 }
 

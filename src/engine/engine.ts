@@ -2,7 +2,6 @@
  * The engine's front door and the order of its stages: settings, plan, fetch, checkout, report. Nothing else is decided here.
  */
 import { NeedsGit } from './checkout/request.ts';
-import { type CleanOutcome, cleanWorkTree } from './checkout/clean.ts';
 import { countFiles } from './checkout/count-files.ts';
 import { hooksNeedGit, repositoryNeedsGit } from './checkout/needs-git.ts';
 import { CheckoutError } from './errors.ts';
@@ -23,7 +22,6 @@ import { DEFAULT_PLANNED_FILES, type OpenedRepository, type Session, planFor } f
 import { parseSparseSetting } from './setting-values.ts';
 import type {
   CheckoutRequest,
-  CleanRequest,
   CloneRequest,
   EnginePorts,
   FetchOutcome,
@@ -40,7 +38,6 @@ export {
   parseTransportChoice,
   parseWorkers,
 } from './setting-values.ts';
-export type { CleanOutcome } from './checkout/clean.ts';
 export type { Report } from './report/report.ts';
 export type * from './settings.ts';
 
@@ -61,17 +58,6 @@ export async function checkout(request: CheckoutRequest, ports: EnginePorts, fet
 export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<FetchOutcome> {
   refuseStream(request.transport);
   return await fetchByGit(request, ports);
-}
-
-/**
- * Removes what is untracked or ignored, as `git clean -ffdx` does. It touches neither the git directory nor tracked files, so it
- * may run beside a fetch.
- * @throws CheckoutError what is wrong with the repository; interrupted; io
- */
-export async function clean(request: CleanRequest, ports: EnginePorts): Promise<CleanOutcome> {
-  const { directory, exclude, signal } = request;
-  const opened = await openRepositoryAndConfig({ directory, config: [] }, ports.git, signal);
-  return await cleanWorkTree({ ...opened, git: ports.git, exclude, keep: process.cwd(), signal });
 }
 
 /**
@@ -172,26 +158,11 @@ async function runCheckout(
     const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
     const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
     const session = { request, ports, run, host, reflogMessage, ...opened };
-    if (request.clean !== undefined) await cleanFirst(session, request.clean.exclude);
     return await route(session);
   } catch (error) {
     if (!(error instanceof CheckoutError)) throw error;
     return report(run, NOTHING, [], [], error);
   }
-}
-
-/** Removes what is untracked before a checkout. What cannot be removed is told and stays, as with `git clean`. */
-async function cleanFirst(session: Session, exclude: readonly string[]): Promise<void> {
-  const { request, ports, run } = session;
-  const { repository, config } = session;
-  const outcome = await cleanWorkTree({
-    ...{ repository, config, exclude },
-    git: ports.git,
-    keep: process.cwd(),
-    signal: request.signal,
-  });
-  run.phases.push({ name: 'clean', ms: outcome.ms });
-  for (const line of outcome.failures) ports.observer.warning(`cannot remove ${line}`);
 }
 
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */

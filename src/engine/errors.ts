@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'local-changes' // a file that the index says not to look at was changed, and git would not overwrite it either
   | 'ref-locked'
   | 'filter-failed' // a required filter driver failed, or a driver broke the protocol
+  | 'clean-failed' // something untracked could not be removed; nothing was checked out
   | 'write-failed' // an entry could not be written; others were
   | 'io' // the operating system refused: disk full, read only, no permission
   | 'memory' // an object does not fit the memory limit

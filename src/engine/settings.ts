@@ -68,14 +68,8 @@ export interface CheckoutRequest extends RunSettings {
 
 /** What a clean leaves alone. */
 export interface CleanSettings {
-  /** Patterns of untracked paths, one each, as in a .gitignore file at the top of the working tree. */
+  /** Lines of a gitignore file at the top of the working tree. */
   readonly exclude: readonly string[];
-}
-
-/** Request: remove what is untracked or ignored, and nothing else. */
-export interface CleanRequest extends CleanSettings {
-  readonly directory: string;
-  readonly signal?: AbortSignal;
 }
 
 /** Request: make a repository in `directory`, fetch and check out. */

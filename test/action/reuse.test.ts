@@ -75,7 +75,50 @@ describe('an earlier checkout of the same repository', () => {
     expect(readFileSync(at('README.md'), 'utf8')).toBe('newer\n');
     expect(existsSync(at('dir0', 'file0.txt'))).toBe(false);
     expect(here(['status', '--porcelain', '--ignored'])).toBe('');
-    expect(result.gitCommands.length).toBeLessThanOrEqual(6);
+    // The refs, the fetch, whether the ref is where it should be, the repository, its configuration: none to clean or reset.
+    expect(result.gitCommands.length).toBeLessThanOrEqual(5);
+    expect(result.gitCommands.filter((command) => /^(clean|reset|checkout)\b/.test(command))).toEqual([]);
+  });
+
+  it.each(['auto', 'git'])('is cleaned but for what clean-exclude names (engine: %s)', async (engine) => {
+    await runner.main({ inputs: { ref: 'main' } });
+    for (const path of ['node_modules/a/b', 'dir0/node_modules/c', 'cache/keep', 'cache/x', 'other', 'ignored']) {
+      write(path, 'x');
+    }
+    write('README.md', 'changed');
+    const exclude = '# what is kept\n\nnode_modules/\n/cache/*  \n!x\nREADME.md\n';
+    const result = await runner.main({ inputs: { ref: 'feature/x', 'clean-exclude': exclude, engine } });
+    expect(result.errors).toEqual([]);
+    expect(ownWarnings(result)).toEqual([]);
+    expect(result.outputs['engine']).toBe(engine === 'git' ? 'git' : 'native');
+    const untracked = here(['ls-files', '--others']).split('\n').sort();
+    expect(untracked).toEqual(['cache/keep', 'dir0/node_modules/c', 'node_modules/a/b']);
+    expect(readFileSync(at('README.md'), 'utf8')).toBe('feature\n');
+    expect(here(['status', '--porcelain', '--untracked-files=no'])).toBe('');
+    const cleaning = result.gitCommands.filter((command) => /\bclean\b/.test(command));
+    expect(cleaning.length).toBe(engine === 'git' ? 1 : 0);
+  });
+
+  it('is replaced, with a warning, if it cannot be cleaned', async () => {
+    await runner.main({ inputs: { ref: 'main' } });
+    write('stuck/file', 'x');
+    write('kept/file', 'x');
+    const marker = at('.git', 'marker');
+    writeFileSync(marker, '');
+    const log = join(runner.root, 'faults.log');
+    const fault = { call: 'unlink', errno: 'EACCES', nth: 1, lasting: false, below: at('stuck'), log };
+    const inject = join(import.meta.dirname, '..', 'support', 'inject-faults.ts');
+    const env = { NODE_OPTIONS: `--import=${inject}`, NODE_NO_WARNINGS: '1', FAULT: JSON.stringify(fault) };
+    const result = await runner.main({ inputs: { ref: 'main', 'clean-exclude': 'kept/' }, env });
+    expect(readFileSync(log, 'utf8')).toContain('stuck/file');
+    expect(result.errors).toEqual([]);
+    expect(result.warnings.join('\n')).toContain("cannot remove 'stuck/file': EACCES");
+    expect(ownWarnings(result)).toHaveLength(1);
+    expect(ownWarnings(result)[0]).toContain('since the working tree cannot be cleaned');
+    expect(existsSync(marker)).toBe(false);
+    expect(existsSync(at('kept'))).toBe(false);
+    expect(here(['status', '--porcelain', '--ignored'])).toBe('');
+    expect(here(['symbolic-ref', 'HEAD'])).toBe('refs/heads/main');
   });
 
   it('keeps untracked files with clean: false, and undoes changes all the same', async () => {

@@ -9,10 +9,12 @@ import { loadTables } from '../filter/encode.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PathPresence } from '../worktree/path-presence.ts';
 import { WorktreePaths, displayPath, maxPathBytes } from '../worktree/paths.ts';
+import { cleanWorkTree } from './clean.ts';
+import { trackedPaths } from './clean-walk.ts';
 import { type Collisions, findCollisions } from './collisions.ts';
 import { compareWithIndex, compareWithNothing } from './compare.ts';
 import { openFilterEntries, pathReason } from './filter-pass.ts';
-import { buildManifest } from './manifest.ts';
+import { buildManifest, type Manifest } from './manifest.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
 import { fetchBlobs } from './promised-objects.ts';
@@ -29,7 +31,10 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
   const clock = new PhaseClock();
   const pool = new WorkerPool();
   try {
-    const prepared = prepare(request, pool);
+    const manifest = makeManifest(request, pool);
+    // git cleans first, too: what is compared and written after it does not meet what was there before.
+    const cleaned = request.clean === undefined ? 0 : await clock.within('clean', () => clean(request, pool));
+    const prepared = prepare(request, manifest, pool);
     await loadTables(request.conversionList());
     clock.end('manifest');
     if (request.fetchMissing !== undefined) {
@@ -38,15 +43,25 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
     }
     stopIfAborted(request);
     request.beforeTouching?.();
-    return await writeTree(request, prepared, pool, clock);
+    return { ...(await writeTree(request, prepared, pool, clock)), cleaned };
   } catch (error) {
     pool.dismiss();
     throw error;
   }
 }
 
-/** Makes the manifest and the plan; starts workers as soon as it is clear that there is work for them. */
-function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
+/** Removes what is untracked, and gives the number of files. */
+async function clean(request: TreeCheckout, pool: WorkerPool): Promise<number> {
+  const { workTree, index, foldsNames, keep, signal, warn } = request;
+  const { exclude = [], ignoreCase = false, spared = [] } = request.clean ?? {};
+  return await cleanWorkTree(
+    { workTree, tracked: trackedPaths(index), exclude, ignoreCase, foldsNames, spared, keep },
+    { workers: request.plan(Number.MAX_SAFE_INTEGER).workers, pool, signal, warn },
+  );
+}
+
+/** Makes the manifest; starts workers as soon as it is clear that there is work for them. */
+function makeManifest(request: TreeCheckout, pool: WorkerPool): Manifest {
   const paths = new WorktreePaths(request.workTree);
   const presence = new PathPresence(paths);
   const { rootIsEmpty } = request;
@@ -73,6 +88,13 @@ function prepare(request: TreeCheckout, pool: WorkerPool): Prepared {
   const path = pathReason(manifest.tables, request.conversionList());
   if (path !== null) reasons.push(path);
   if (reasons.length > 0) throw new NeedsGit(reasons);
+  return manifest;
+}
+
+/** Compares with what is there and makes the plan. */
+function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): Prepared {
+  const paths = new WorktreePaths(request.workTree);
+  const { rootIsEmpty } = request;
   const comparison =
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)

@@ -9,6 +9,7 @@ import type { LfsStore } from '../filter/lfs-store.ts';
 import type { Replacements } from '../odb/replacements.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import type { Removals } from './removals.ts';
+import type { CleanOutcome, CleanShare } from './clean-share.ts';
 import type { Tables } from './tables.ts';
 
 /** All that is needed to write entries, for the whole run; shared memory and plain values. */
@@ -69,6 +70,7 @@ export type ToWorker =
   | { readonly type: 'begin'; readonly id: number; readonly job: Job }
   | { readonly type: 'remove'; readonly removals: Removals }
   | { readonly type: 'pass'; readonly pass: Pass }
+  | { readonly type: 'clean'; readonly share: CleanShare }
   | { readonly type: 'end' };
 
 export type FromWorker =
@@ -76,4 +78,5 @@ export type FromWorker =
   /** The entry's text cannot be written in its encoding. */
   | { readonly type: 'unencoded'; readonly entry: number }
   | { readonly type: 'passed' }
+  | { readonly type: 'cleaned'; readonly outcome: CleanOutcome }
   | { readonly type: 'ended'; readonly cost: WorkerCost };

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
 import { Budget } from './budget.ts';
+import type { CleanOutcome, CleanShare } from './clean-share.ts';
 import { BYTES_DONE, COUNTERS, FILES_DONE } from './control.ts';
 import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
 import type { Removals } from './removals.ts';
@@ -109,6 +110,12 @@ export class WorkerPool {
   /** Runs a pass on all workers; settles when each has ended its part or died. */
   async pass(pass: Pass): Promise<void> {
     await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'pass', pass })));
+  }
+
+  /** Has all workers clean; settles when each has ended its part or died. */
+  async clean(share: CleanShare): Promise<readonly CleanOutcome[]> {
+    const messages = await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'clean', share })));
+    return messages.flatMap((message) => (message?.type === 'cleaned' ? [message.outcome] : []));
   }
 
   /** Ends all workers and collects what they cost. */

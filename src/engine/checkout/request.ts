@@ -14,6 +14,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Progress } from '../settings.ts';
 import type { WorktreePaths } from '../worktree/paths.ts';
 import type { Collisions } from './collisions.ts';
+import type { CleanRules } from './clean-walk.ts';
 import type { Comparison } from './compare.ts';
 import type { ConversionLookup, Manifest } from './manifest.ts';
 import type { LfsAccess } from './messages.ts';
@@ -66,6 +67,8 @@ export interface TreeCheckout {
   readonly keep: string;
   /** Brings objects that are not here; absent where none are promised. */
   readonly fetchMissing?: FetchMissing | undefined;
+  /** Remove first what is untracked: see CleanRules. */
+  readonly clean?: Pick<CleanRules, 'exclude' | 'ignoreCase' | 'spared'>;
   /** Called when all is decided and nothing is touched yet; may still throw. */
   readonly beforeTouching?: () => void;
 }
@@ -92,6 +95,8 @@ export interface TreeOutcome {
   /** Entries outside of the sparse checkout. */
   readonly excluded: number;
   readonly removed: number;
+  /** Untracked files and links that were removed. */
+  readonly cleaned: number;
   readonly bytesWritten: number;
   /** Entries that could not be written, in index order. */
   readonly failures: readonly CheckoutError[];
@@ -113,6 +118,15 @@ export class NeedsGit extends Error {
 export class PhaseClock {
   readonly phases: PhaseCost[] = [];
   #start = performance.now();
+  /** A phase in the middle of another, whose time does not count for that one. */
+  async within<Value>(name: PhaseName, work: () => Promise<Value>): Promise<Value> {
+    const start = performance.now();
+    const value = await work();
+    const ms = performance.now() - start;
+    this.phases.push({ name, ms });
+    this.#start += ms;
+    return value;
+  }
   end(name: PhaseName): void {
     const now = performance.now();
     this.phases.push({ name, ms: now - this.#start });

@@ -4,6 +4,7 @@
 import { parentPort } from 'node:worker_threads';
 import { bug } from '../errors.ts';
 import { loadTables } from '../filter/encode.ts';
+import { cleanShare } from './clean-share.ts';
 import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import type { FromWorker, Job, ToWorker } from './messages.ts';
@@ -60,6 +61,9 @@ port.on('message', (message: ToWorker) => {
       });
       return;
     }
+    case 'clean':
+      send({ type: 'cleaned', outcome: cleanShare(message.share) });
+      return;
     case 'end':
       if (running !== null) {
         running.writer.close();

@@ -52,7 +52,7 @@ export async function writeTree(
   prepared: Prepared,
   pool: WorkerPool,
   clock: PhaseClock,
-): Promise<TreeOutcome> {
+): Promise<Omit<TreeOutcome, 'cleaned'>> {
   const { manifest, comparison, toFilter, plan, paths } = prepared;
   const { tables } = manifest;
   const failures = new Map<number, CheckoutError>();

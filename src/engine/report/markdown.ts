@@ -30,6 +30,7 @@ export function reportToMarkdown(report: Report): string {
   }
   // Few checkouts are sparse, and the table is wide enough.
   const sparse = totals.excluded > 0;
+  const cleaned = totals.cleaned > 0;
   lines.push(
     ...table(
       [
@@ -45,6 +46,7 @@ export function reportToMarkdown(report: Report): string {
           'Kept',
           'Removed',
         ],
+        ...(cleaned ? ['Cleaned'] : []),
         ...(sparse ? ['Not in sparse checkout'] : []),
       ],
       [
@@ -59,6 +61,7 @@ export function reportToMarkdown(report: Report): string {
           formatCount(workersUsed(report)),
           formatCount(totals.kept),
           formatCount(totals.removed),
+          ...(cleaned ? [formatCount(totals.cleaned)] : []),
           ...(sparse ? [formatCount(totals.excluded)] : []),
         ],
       ],

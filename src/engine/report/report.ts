@@ -31,6 +31,8 @@ export interface Report {
     /** Entries outside of the sparse checkout: in the index, and no file. */
     readonly excluded: number;
     readonly removed: number;
+    /** Untracked files and links removed; 0 where git cleaned, which does not count them. */
+    readonly cleaned: number;
     readonly bytesWritten: number;
     readonly wallMs: number;
     readonly cpuUserMs: number;

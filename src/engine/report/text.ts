@@ -86,6 +86,7 @@ function totalLines(report: Report): string[] {
     ['already right', plural(totals.kept, 'file')],
     ...(totals.excluded > 0 ? [['not in sparse checkout', plural(totals.excluded, 'file')]] : []),
     ['removed', plural(totals.removed, 'file')],
+    ...(totals.cleaned > 0 ? [['cleaned', plural(totals.cleaned, 'untracked file')]] : []),
     ['time', formatMs(totals.wallMs)],
     ['CPU', `${formatMs(totals.cpuUserMs)} user, ${formatMs(totals.cpuSystemMs)} system`],
     ['peak memory', formatBytes(totals.peakRssBytes)],

@@ -11,6 +11,7 @@ import type { PlanReason } from '../plan/plan.ts';
 import { resolveRef } from '../refs/read-refs.ts';
 import type { Report } from '../report/report.ts';
 import type { CheckoutRequest } from '../settings.ts';
+import { cleanByGit } from './git-clean.ts';
 import { gitFailure } from './git-failure.ts';
 import { NOTHING, type Totals, report } from './run-state.ts';
 import { DEFAULT_PLANNED_FILES, type Session, planFor } from './session.ts';
@@ -35,6 +36,7 @@ export async function checkoutByGit(session: Session, routeReasons: readonly Pla
   const fresh = !existsSync(repository.indexPath);
   const before = indexOrNothing(repository);
   const started = performance.now();
+  if (request.clean !== undefined) await cleanByGit(session, request.clean);
   if (request.sparse?.kind === 'off') await endSparseByGit(session);
   const result = await ports.git({
     args: [
@@ -133,5 +135,5 @@ function compareIndexes(before: IndexTable | null, after: IndexTable | null): To
       bytesWritten += after.stats[10 * entry + 9] ?? 0;
     }
   }
-  return { files, kept, excluded, removed: oldCount - matched, bytesWritten };
+  return { files, kept, excluded, removed: oldCount - matched, cleaned: 0, bytesWritten };
 }

@@ -22,6 +22,7 @@ import { childEnvironment } from '../gitdir/child-environment.ts';
 import { processEnvironment } from '../gitdir/environment.ts';
 import { findGit } from '../gitdir/git-executable.ts';
 import { type HookName, runHook } from '../gitdir/hooks.ts';
+import type { Repository } from '../gitdir/repository.ts';
 import { writeSparseSettings } from '../gitdir/sparse-settings.ts';
 import { IndexLock } from '../index/index-lock.ts';
 import type { IndexTable } from '../index/index-table.ts';
@@ -134,6 +135,9 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       commit,
       keep: process.cwd(),
       fetchMissing,
+      ...(request.clean === undefined
+        ? {}
+        : { clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) } }),
       beforeTouching: () => {
         if (target.change === null) return;
         prepared.head = prepareHeadUpdate(
@@ -214,6 +218,11 @@ function hookFailure(session: Session, status: number): CheckoutError | undefine
     // 'git checkout' makes 1 of any failure, 'git clone' ends as its hook does.
     exitStatus: session.reflogMessage === undefined ? 1 : status,
   });
+}
+
+/** What belongs to the repository and may lie among the files of the working tree. */
+function ownPaths({ gitDir, commonDir, objectsDir, indexPath }: Repository): string[] {
+  return [gitDir, commonDir, objectsDir, indexPath, `${indexPath}.lock`];
 }
 
 function nativeReport(session: Session, outcome: TreeOutcome, commit: string, hookStatus: number): Report {

@@ -28,10 +28,11 @@ export interface Totals {
   readonly kept: number;
   readonly excluded: number;
   readonly removed: number;
+  readonly cleaned: number;
   readonly bytesWritten: number;
 }
 
-export const NOTHING: Totals = { files: 0, kept: 0, excluded: 0, removed: 0, bytesWritten: 0 };
+export const NOTHING: Totals = { files: 0, kept: 0, excluded: 0, removed: 0, cleaned: 0, bytesWritten: 0 };
 
 export function beginRun(fetched: FetchOutcome | undefined): RunState {
   return {
@@ -74,6 +75,7 @@ export function report(
       kept: totals.kept,
       excluded: totals.excluded,
       removed: totals.removed,
+      cleaned: totals.cleaned,
       bytesWritten: totals.bytesWritten,
       wallMs: performance.now() - run.startedMs + (run.fetched?.ms ?? 0),
       cpuUserMs: cpu.user / 1000,

@@ -84,6 +84,7 @@ it('documents every phase and every error code', () => {
     'local-changes': true,
     'ref-locked': true,
     'filter-failed': true,
+    'clean-failed': true,
     'write-failed': true,
     io: true,
     memory: true,

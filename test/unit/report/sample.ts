@@ -43,6 +43,7 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
       kept: 12,
       excluded: 0,
       removed: 3,
+      cleaned: 0,
       bytesWritten: 1_400_000_000,
       wallMs: 3150,
       cpuUserMs: 3300,
