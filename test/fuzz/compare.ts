@@ -30,7 +30,11 @@ export interface Comparison {
 export function compareOutcomes(one: Case, step: Step, git: Outcome, ours: Outcome): Comparison {
   const lines: string[] = [];
   let parted = false;
-  // "Marked entries of the index's own second": on the safe side.
+  // "A `working-tree-encoding` without a value" is refused before anything is touched, by git in the middle.
+  if (ours.ending.failed && git.ending.failed && git.ending.text.includes('no valid working-tree-encodings')) {
+    return { lines, parted: true };
+  }
+  // "Marked files of the index's own second": on the safe side.
   if (!git.ending.failed && ours.ending.text.startsWith('local-changes') && step.indexTime !== 'young') {
     return { lines, parted: true };
   }
