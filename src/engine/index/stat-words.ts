@@ -35,11 +35,12 @@ function putTime(time: bigint, out: Uint32Array, at: number): void {
   out[at + 1] = rest;
 }
 
-/** Low 32 bits of the size; a multiple of 4 GiB other than 0 is stored as 2^31, since 0 means "look at the content". */
-function sizeWord(size: bigint): number {
-  const word = lowWord(size);
-  return word === 0 && size !== 0n ? 0x8000_0000 : word;
-}
+/**
+ * What git 2.43 and later store for a file whose size is a multiple of 4 GiB: its low 32 bits would be 0, which means "look at the
+ * content". Older ones store that 0, and would take this for another size, so we do too: it is right with all of them, and
+ * git looks at the content once.
+ */
+const FULL_GIBIBYTES = 0x8000_0000;
 
 /**
  * Writes the ten words of an entry from `fs.fstat` or `fs.lstat` with `bigint: true` into `out` at `at`. `entryMode` is
@@ -63,7 +64,7 @@ export function statToWords(
   out[at + STAT.mode] = entryMode;
   out[at + STAT.uid] = windows ? 0 : lowWord(stat.uid);
   out[at + STAT.gid] = windows ? 0 : lowWord(stat.gid);
-  out[at + STAT.size] = sizeWord(stat.size);
+  out[at + STAT.size] = lowWord(stat.size);
 }
 
 /** Configuration and platform that the comparison depends on. */
@@ -113,7 +114,8 @@ export function matchStat(
   }
   statToWords(stat, options.platform, scratch, 0, entryMode);
   const differs = (word: number): boolean => words[at + word] !== scratch[word];
-  if (differs(STAT.mtimeSeconds) || differs(STAT.size)) return 'changed';
+  const full = scratch[STAT.size] === 0 && stat.size !== 0n && words[at + STAT.size] === FULL_GIBIBYTES;
+  if (differs(STAT.mtimeSeconds) || (differs(STAT.size) && !full)) return 'changed';
   if (!options.checkStatMinimal) {
     if (options.trustCtime && differs(STAT.ctimeSeconds)) return 'changed';
     if (differs(STAT.uid) || differs(STAT.gid) || differs(STAT.ino)) return 'changed';
