@@ -6,7 +6,7 @@
  * may be damaged: `findAgain` looks for another place, and reads the directories once more before it gives up.
  * docs/decisions/many-packs.md.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import type { Bytes } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
@@ -449,7 +449,12 @@ export class ObjectDatabase {
     let stamp = '';
     for (const directory of this.directories) {
       for (const path of [directory, join(directory, 'pack'), join(directory, 'pack', 'multi-pack-index.d')]) {
-        const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+        let stat: BigIntStats | undefined;
+        try {
+          stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+        } catch (error) {
+          throw ioError('look at', path, error);
+        }
         if (stat === undefined) continue;
         // A directory that was changed a moment ago may be changed again within the same tick of the file system's clock.
         const young = Date.now() - Number(stat.mtimeMs) < YOUNG_MS;
