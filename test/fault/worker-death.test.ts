@@ -78,26 +78,29 @@ describe('a worker that ends early', () => {
     expect(result.report.workers.find((worker) => worker.id === 0)?.files).toBeGreaterThan(1900);
   });
 
-  it.each(process.env['LONG_TESTS'] === '1' ? [5, 40, 80, 120] : [5, 80])('one of two, or both, about %i ms later', async (delay) => {
-    for (const victims of [1, 2]) {
-      const workers: Worker[] = [];
-      const ended: Promise<number>[] = [];
-      let timer: NodeJS.Timeout | undefined;
-      const result = await run(many, {
-        onWorker: (worker) => {
-          workers.push(worker);
-          timer ??= setTimeout(() => {
-            for (const each of workers.slice(0, victims)) ended.push(each.terminate());
-          }, delay);
-        },
-      });
-      clearTimeout(timer);
-      // One that was done before it could be ended has died for nobody.
-      const dead = result.report.workers.filter((worker) => worker.died === true).length;
-      expect(dead).toBeLessThanOrEqual(victims);
-      expectComplete(many, right, result, dead);
-    }
-  });
+  it.each(process.env['LONG_TESTS'] === '1' ? [5, 40, 80, 120] : [5, 80])(
+    'one of two, or both, about %i ms later',
+    async (delay) => {
+      for (const victims of [1, 2]) {
+        const workers: Worker[] = [];
+        const ended: Promise<number>[] = [];
+        let timer: NodeJS.Timeout | undefined;
+        const result = await run(many, {
+          onWorker: (worker) => {
+            workers.push(worker);
+            timer ??= setTimeout(() => {
+              for (const each of workers.slice(0, victims)) ended.push(each.terminate());
+            }, delay);
+          },
+        });
+        clearTimeout(timer);
+        // One that was done before it could be ended has died for nobody.
+        const dead = result.report.workers.filter((worker) => worker.died === true).length;
+        expect(dead).toBeLessThanOrEqual(victims);
+        expectComplete(many, right, result, dead);
+      }
+    },
+  );
 
   it('in the middle of its files, as soon as there is progress', async () => {
     const workers: Worker[] = [];
