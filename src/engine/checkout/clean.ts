@@ -18,8 +18,8 @@ import { CleanWalk, type CleanRules, type Place, type TrackedPaths } from './cle
 import type { WorkerPool } from './pool.ts';
 
 /**
- * How long the main thread cleans alone. A thread takes 50 to 100 ms of CPU to start, and a walk over the 5,900 directories of the
- * Linux tree with nothing to remove takes less than 0.2 s.
+ * How long the main thread cleans alone. A thread took about 120 ms of CPU to start, and a walk over the 5,760 directories of the
+ * Linux tree with nothing to remove takes 0.19 s (docs/decisions/clean.md).
  */
 const ALONE_MS = 200;
 /** Fewer places than this for each thread are too few to share evenly. */
