@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs';
 import { CheckoutError, ioError } from '../errors.ts';
 import type { Conversion } from '../filter/conversion.ts';
 import { loadTables } from '../filter/encode.ts';
+import { knownTrees } from '../index/known-trees.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PathPresence } from '../worktree/path-presence.ts';
 import { WorktreePaths, displayPath, maxPathBytes } from '../worktree/paths.ts';
@@ -15,6 +16,7 @@ import { type Collisions, findCollisions } from './collisions.ts';
 import { compareWithIndex, compareWithNothing } from './compare.ts';
 import { openFilterEntries, pathReason } from './filter-pass.ts';
 import { buildManifest, type Manifest } from './manifest.ts';
+import { lookUpConversions } from './open-conversions.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
 import { fetchBlobs } from './promised-objects.ts';
@@ -67,11 +69,15 @@ function makeManifest(request: TreeCheckout, pool: WorkerPool): Manifest {
   const { rootIsEmpty } = request;
   const matcher = request.sparse?.matcher ?? null;
   const many = request.plan(Number.MAX_SAFE_INTEGER).workers;
+  const known = request.index === null ? null : knownTrees(request.index);
+  // Over an index most files stay, and need no conversion.
+  const conversions = request.index === null ? request.conversions : null;
   const walked = buildManifest(request.odb, request.treeOid, {
     rules: request.rules,
     ...(request.maxTreeDepth === undefined ? {} : { maxDepth: request.maxTreeDepth }),
     maxPathBytes: maxPathBytes(process.platform) - paths.rootBytes,
-    conversions: request.conversions,
+    conversions,
+    ...(known === null ? {} : { known }),
     ...(matcher === null ? {} : { sparse: matcher }),
     ...(rootIsEmpty ? {} : { hasDirectory: (path, start, end) => presence.hasDirectory(path, start, end) }),
     // With nothing on disk every entry will be written, so threads can start while trees are read.
@@ -79,16 +85,23 @@ function makeManifest(request: TreeCheckout, pool: WorkerPool): Manifest {
       ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
       : {}),
   });
-  const manifest = walked.isOdd ? settleOddTrees(walked, request.conversions, matcher) : walked;
+  const manifest = walked.isOdd ? settleOddTrees(walked, conversions, matcher) : walked;
   repairTrees(manifest, request.odb);
-  const reasons = [...manifest.needsGit];
-  for (const conversion of request.conversionList()) {
-    if (conversion.kind === 'git') reasons.push(conversion.reason ?? 'a conversion that only git does');
-  }
-  const path = pathReason(manifest.tables, request.conversionList());
-  if (path !== null) reasons.push(path);
+  const reasons = [...manifest.needsGit, ...(conversions === null ? [] : conversionReasons(request, manifest))];
   if (reasons.length > 0) throw new NeedsGit(reasons);
   return manifest;
+}
+
+/** Why only git can convert the files whose conversions were looked up. */
+function conversionReasons(request: TreeCheckout, { tables }: Manifest): string[] {
+  const conversions = request.conversionList();
+  const path = pathReason(tables, conversions);
+  return [
+    ...conversions
+      .filter(({ kind }) => kind === 'git')
+      .map(({ reason }) => reason ?? 'a conversion that only git does'),
+    ...(path === null ? [] : [path]),
+  ];
 }
 
 /** Compares with what is there and makes the plan. */
@@ -99,7 +112,12 @@ function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): P
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison, request.sparse);
-  if (comparison.needsGit.length > 0) throw new NeedsGit(comparison.needsGit);
+  const reasons = [...comparison.needsGit];
+  if (request.index !== null && comparison.toWrite > 0) {
+    lookUpConversions(manifest, request.conversions, request.foldsNames);
+    reasons.push(...conversionReasons(request, manifest));
+  }
+  if (reasons.length > 0) throw new NeedsGit(reasons);
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
   refuseEntries(manifest.tables, request.conversionList());

@@ -2,11 +2,14 @@
  * The manifest: what the commit's tree says should be on disk. Reads all trees of the commit, checks each name before anything
  * is touched, and fills the shared tables in index order.
  *
+ * A directory whose tree the old index knows takes its entries from there, without reading the trees (index/known-trees.ts).
+ *
  * Trees that git would not write (out of order, a name twice, a name with a slash) are noticed here, and settled after the walk by
  * odd-trees.ts.
  */
 import { displayBytes, type Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
+import type { KnownTrees } from '../index/known-trees.ts';
 import { invalidComponent, type PathRules } from '../object/path-validity.ts';
 import { MODE_GITLINK, MODE_SYMLINK, MODE_TREE, TreeCursor } from '../object/tree.ts';
 import type { ObjectDatabase } from '../odb/object-database.ts';
@@ -79,6 +82,8 @@ interface Frame {
   previousStart: number;
   previousEnd: number;
   previousIsTree: boolean;
+  /** The next directory below this one in the old index whose name may come; -1 when there is none. */
+  nextKnown: number;
   /** Of the sparse checkout on this directory. */
   verdict: Verdict;
   /** Files that a later directory could have the name of: start and end of each name. */
@@ -86,10 +91,14 @@ interface Frame {
 }
 
 const SLASH = 0x2f;
+const TOO_LONG = 'a path is too long to be opened by its absolute name';
 
 export interface ManifestOptions {
   readonly rules: PathRules;
-  readonly conversions: ConversionLookup;
+  /** Asked for each file that is inside; null where that is done later, for those that are to be written only. */
+  readonly conversions: ConversionLookup | null;
+  /** What the old index knows of trees. Without it all are read. */
+  readonly known?: KnownTrees;
   /** What is outside of it becomes SKIPPED; without it everything is inside. */
   readonly sparse?: SparseMatcher;
   /** Whether there is a directory at path[start, end); asked for submodules. Without it there are none. */
@@ -145,7 +154,7 @@ class ManifestBuilder {
     const { conversions } = this.#options;
     const maxDepth = this.#options.maxDepth ?? MAX_TREE_DEPTH;
     this.#rootOid = rootOid;
-    this.#enter(rootOid, 0, -1, 0, this.#options.sparse?.root ?? ALL);
+    this.#enter(rootOid, 0, -1, 0, this.#options.sparse?.root ?? ALL, 0);
     while (this.#frames.length > 0) {
       const frame = this.#frames[this.#frames.length - 1];
       if (frame === undefined) break;
@@ -156,7 +165,7 @@ class ManifestBuilder {
       }
       if (found === 0) {
         this.#leave(frame);
-        if (frame.verdict !== NONE) conversions.leaveDirectory();
+        if (frame.verdict !== NONE) conversions?.leaveDirectory();
         continue;
       }
       this.#checkName(frame);
@@ -171,7 +180,10 @@ class ManifestBuilder {
         }
         const length = frame.prefixLength + (cursor.nameEnd - cursor.nameStart);
         this.#extendPrefix(frame);
-        this.#enter(cursor.bytes, cursor.oidAt, frame.directory, length + 1, this.#verdict(frame, length));
+        const verdict = this.#verdict(frame, length);
+        const known = this.#findKnown(frame);
+        if (known >= 0 && this.#take(frame, known, verdict)) continue;
+        this.#enter(cursor.bytes, cursor.oidAt, frame.directory, length + 1, verdict, known);
       } else {
         this.#addEntry(frame);
       }
@@ -202,7 +214,8 @@ class ManifestBuilder {
     if (totals.entries > maxEntries) throw this.#invalidTree('', `has more than ${maxEntries} entries`);
   }
 
-  #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number, verdict: Verdict): void {
+  /** @param known the directory's number in the old index, or -1 */
+  #enter(oid: Bytes, oidAt: number, parent: number, prefixLength: number, verdict: Verdict, known: number): void {
     const { maxDirectories = MAX_DIRECTORIES } = this.#options;
     if (!this.#counted && this.#directories.count > maxDirectories * COUNT_FROM.directories) this.#checkTotals();
     let bytes: Bytes;
@@ -249,12 +262,13 @@ class ManifestBuilder {
       previousStart: 0,
       previousEnd: 0,
       previousIsTree: false,
+      nextKnown: this.#firstKnownBelow(known),
       verdict,
       candidates: [],
     });
     // Attributes matter to files that are written only.
     if (verdict !== NONE) {
-      this.#options.conversions.enterDirectory(cursor, this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
+      this.#options.conversions?.enterDirectory(cursor, this.#prefix.subarray(0, Math.max(0, prefixLength - 1)));
     }
     cursor.rewind();
   }
@@ -305,15 +319,155 @@ class ManifestBuilder {
       return;
     }
     if (pathEnd - pathStart > this.#options.maxPathBytes) {
-      this.#needsGit.add('a path is too long to be opened by its absolute name');
+      this.#needsGit.add(TOO_LONG);
     }
     if (cursor.mode === MODE_GITLINK || cursor.mode === MODE_SYMLINK) return;
-    tables.conversions[entry] = this.#options.conversions.lookUp(pathBytes, pathStart, pathEnd);
-    this.#files++;
+    const { conversions } = this.#options;
+    if (conversions !== null) tables.conversions[entry] = conversions.lookUp(pathBytes, pathStart, pathEnd);
+    this.#countFiles(1);
+  }
+
+  #countFiles(files: number): void {
+    this.#files += files;
     const { many } = this.#options;
     if (!this.#notified && many !== undefined && this.#files >= many.files) {
       this.#notified = true;
       many.notify();
+    }
+  }
+
+  /** The first directory right below one of the old index, or -1. */
+  #firstKnownBelow(known: number): number {
+    const trees = this.#options.known;
+    return trees !== undefined && known >= 0 && known + 1 < (trees.end[known] ?? 0) ? known + 1 : -1;
+  }
+
+  /**
+   * The number in the old index of the directory that the frame's cursor is at, or -1. Both sides come in the order of the index,
+   * so that each is passed once; of a tree in another order some directories are not found, and read.
+   */
+  #findKnown(frame: Frame): number {
+    const trees = this.#options.known;
+    if (trees === undefined) return -1;
+    const { cursor, prefixLength } = frame;
+    const length = cursor.nameEnd - cursor.nameStart;
+    while (frame.nextKnown >= 0) {
+      const known = frame.nextKnown;
+      const nameAt = (trees.index.pathOffsets[trees.firstEntry[known] ?? 0] ?? 0) + prefixLength;
+      const order = compareDirectoryNames(
+        trees.index.pathBytes,
+        nameAt,
+        (trees.pathLength[known] ?? 0) - prefixLength,
+        cursor.bytes,
+        cursor.nameStart,
+        length,
+      );
+      if (order > 0) return -1;
+      const after = trees.end[known] ?? 0;
+      const parent = trees.parent[known] ?? 0;
+      frame.nextKnown = after < (trees.end[parent] ?? 0) ? after : -1;
+      if (order === 0) return known;
+    }
+    return -1;
+  }
+
+  /** Takes all of the directory at the frame's cursor from the old index, if that is the same tree; false if it must be read. */
+  #take(frame: Frame, known: number, verdict: Verdict): boolean {
+    const trees = this.#options.known;
+    const tables = this.#tables;
+    const { cursor } = frame;
+    const oidBytes = this.#oidBytes;
+    if (trees?.isKnown[known] !== 1) return false;
+    if (!oidEquals(trees.oids, known * oidBytes, cursor.bytes, cursor.oidAt, oidBytes)) return false;
+    // A sparse checkout that decides file by file.
+    if (verdict !== ALL && verdict !== NONE) return false;
+    const { index } = trees;
+    const {
+      maxDepth = MAX_TREE_DEPTH,
+      maxEntries = MAX_ENTRIES,
+      maxDirectories = MAX_DIRECTORIES,
+      maxPathBytes,
+    } = this.#options;
+    const first = trees.firstEntry[known] ?? 0;
+    const count = trees.entryCount[known] ?? 0;
+    const endKnown = trees.end[known] ?? 0;
+    const entry = tables.count;
+    const pathFrom = index.pathOffsets[first] ?? 0;
+    const pathBytes = (index.pathOffsets[first + count] ?? 0) - pathFrom;
+    const pathStart = tables.pathOffsets[entry] ?? 0;
+    const directory = this.#directories.count;
+    // The walk has words for what is beyond a bound.
+    if (this.#frames.length + (trees.height[known] ?? 0) > maxDepth) return false;
+    if (entry + count > maxEntries || directory + endKnown - known > maxDirectories) return false;
+    if (pathStart + pathBytes > MAX_PATH_TABLE_BYTES) return false;
+    this.#checkTaken(trees, known);
+
+    while (entry + count > tables.modes.length) growEntries(tables);
+    if (pathStart + pathBytes > tables.pathBytes.length) growPaths(tables, pathStart, pathBytes);
+    tables.pathBytes.set(index.pathBytes.subarray(pathFrom, pathFrom + pathBytes), pathStart);
+    tables.oids.set(index.oids.subarray(first * oidBytes, (first + count) * oidBytes), entry * oidBytes);
+    tables.modes.set(index.modes.subarray(first, first + count), entry);
+    let files = 0;
+    let longest = 0;
+    for (let i = 0; i < count; i++) {
+      const end = (index.pathOffsets[first + i + 1] ?? 0) - pathFrom + pathStart;
+      tables.pathOffsets[entry + i + 1] = end;
+      longest = Math.max(longest, end - (tables.pathOffsets[entry + i] ?? 0));
+      tables.directories[entry + i] = (trees.directoryOf[first + i] ?? 0) - known + directory;
+      const mode = tables.modes[entry + i];
+      if (mode !== MODE_SYMLINK && mode !== MODE_GITLINK) files++;
+    }
+    tables.count = entry + count;
+
+    while (directory + endKnown - known > this.#directories.parent.length) {
+      this.#directories = growDirectories(this.#directories);
+    }
+    const directories = this.#directories;
+    for (let from = known, to = directory; from < endKnown; from++, to++) {
+      directories.parent[to] = from === known ? frame.directory : (trees.parent[from] ?? 0) - known + directory;
+      directories.pathLength[to] = trees.pathLength[from] ?? 0;
+      directories.firstEntry[to] = (trees.firstEntry[from] ?? 0) - first + entry;
+      directories.entryCount[to] = trees.entryCount[from] ?? 0;
+    }
+    directories.oids.set(trees.oids.subarray(known * oidBytes, endKnown * oidBytes), directory * oidBytes);
+    directories.count = directory + endKnown - known;
+
+    if (verdict === NONE) {
+      tables.states.fill(State.SKIPPED, entry, entry + count);
+      return true;
+    }
+    if (longest > maxPathBytes) this.#needsGit.add(TOO_LONG);
+    this.#countFiles(files);
+    return true;
+  }
+
+  /** The names of what is taken are held against the rules of today as those in trees are; the index may be of other times. */
+  #checkTaken({ index, ...trees }: KnownTrees, known: number): void {
+    const { pathBytes, pathOffsets, modes } = index;
+    const { rules } = this.#options;
+    const check = (start: number, nameAt: number, end: number, isSymlink: boolean): void => {
+      const reason = invalidComponent(pathBytes, nameAt, end, isSymlink, rules);
+      if (reason !== null) throw refused(displayBytes(pathBytes.subarray(start, end)), reason);
+    };
+    const nameOffset = (directory: number): number => {
+      const length = trees.pathLength[directory] ?? 0;
+      return length === 0 ? 0 : length + 1;
+    };
+    const end = trees.end[known] ?? 0;
+    for (let directory = known + 1; directory < end; directory++) {
+      const start = pathOffsets[trees.firstEntry[directory] ?? 0] ?? 0;
+      const nameAt = start + nameOffset(trees.parent[directory] ?? 0);
+      check(start, nameAt, start + (trees.pathLength[directory] ?? 0), false);
+    }
+    const first = trees.firstEntry[known] ?? 0;
+    const endEntry = first + (trees.entryCount[known] ?? 0);
+    for (let entry = first; entry < endEntry; entry++) {
+      const start = pathOffsets[entry] ?? 0;
+      const pathEnd = pathOffsets[entry + 1] ?? 0;
+      const isSymlink = modes[entry] === MODE_SYMLINK;
+      check(start, start + nameOffset(trees.directoryOf[entry] ?? 0), pathEnd, isSymlink);
+      // Some rules for links look at the whole path.
+      if (isSymlink) check(start, start, pathEnd, true);
     }
   }
 
@@ -340,8 +494,7 @@ class ManifestBuilder {
 
   #refuse(reason: string | null, frame: Frame): void {
     if (reason === null) return;
-    const path = this.#entryDisplay(frame);
-    throw new CheckoutError('path-invalid', `refusing to check out '${path}': ${reason}`, { path });
+    throw refused(this.#entryDisplay(frame), reason);
   }
 
   /**
@@ -419,6 +572,28 @@ class ManifestBuilder {
     const { cursor } = frame;
     return this.#directoryDisplay(frame) + displayBytes(cursor.bytes.subarray(cursor.nameStart, cursor.nameEnd));
   }
+}
+
+function refused(path: string, reason: string): CheckoutError {
+  return new CheckoutError('path-invalid', `refusing to check out '${path}': ${reason}`, { path });
+}
+
+/** Order of two names of directories as trees have it, each as if it ended in a slash. */
+function compareDirectoryNames(
+  a: Bytes,
+  aStart: number,
+  aLength: number,
+  b: Bytes,
+  bStart: number,
+  bLength: number,
+): number {
+  const least = aLength < bLength ? aLength : bLength;
+  for (let i = 0; i < least; i++) {
+    const order = (a[aStart + i] ?? 0) - (b[bStart + i] ?? 0);
+    if (order !== 0) return order;
+  }
+  if (aLength === bLength) return 0;
+  return aLength < bLength ? SLASH - (b[bStart + least] ?? 0) : (a[aStart + least] ?? 0) - SLASH;
 }
 
 /** Room for so many directories; none is in it. */

@@ -20,11 +20,12 @@ type Paths = Pick<Tables, 'pathBytes' | 'pathOffsets'>;
  * The manifest with the entries that are left, in index order, with directories made from their paths and conversions looked up
  * anew: which .gitattributes count is known only now.
  * @param manifest with the entries in the order of the walk; is no longer to be used
+ * @param conversions null where they are looked up later
  * @param sparse which of the entries that are left are written; null for all
  */
 export function settleOddTrees(
   manifest: Manifest,
-  conversions: ConversionLookup,
+  conversions: ConversionLookup | null,
   sparse: SparseMatcher | null,
 ): Manifest {
   const walked = manifest.tables;
@@ -40,7 +41,7 @@ export function settleOddTrees(
       directories.firstEntry[number] = entry;
       directories.pathLength[number] = pathLength;
       const start = tables.pathOffsets[entry] ?? 0;
-      conversions.enterDirectory(
+      conversions?.enterDirectory(
         attributesTree(tables, entry, pathLength),
         tables.pathBytes.subarray(start, start + pathLength),
       );
@@ -54,12 +55,13 @@ export function settleOddTrees(
         return;
       }
       if (mode === MODE_GITLINK || mode === MODE_SYMLINK) return;
+      if (conversions === null) return;
       const { pathBytes, pathOffsets } = tables;
       tables.conversions[entry] = conversions.lookUp(pathBytes, pathOffsets[entry] ?? 0, pathOffsets[entry + 1] ?? 0);
     },
     leave: (directory, end) => {
       directories.entryCount[directory] = end - (directories.firstEntry[directory] ?? 0);
-      conversions.leaveDirectory();
+      conversions?.leaveDirectory();
     },
   });
   // Whether there are trees for them is found out by repair-trees.ts.
@@ -198,7 +200,7 @@ function forEachInDirectories(tables: Tables, visitor: DirectoryVisitor): void {
 }
 
 /** A tree of the directory's .gitattributes alone: all that a look-up of conversions asks of a tree. */
-function attributesTree(tables: Tables, firstEntry: number, pathLength: number): TreeCursor {
+export function attributesTree(tables: Tables, firstEntry: number, pathLength: number): TreeCursor {
   const start = tables.pathOffsets[firstEntry] ?? 0;
   const directory = tables.pathBytes.subarray(start, start + pathLength);
   const path = pathLength === 0 ? ATTRIBUTES : Buffer.concat([directory, Buffer.from([SLASH]), ATTRIBUTES]);
