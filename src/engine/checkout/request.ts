@@ -54,8 +54,8 @@ export interface TreeCheckout {
   readonly lfs: LfsAccess | null;
   /** Pure: the plan for this many files. */
   readonly plan: (files: number) => Plan;
-  /** Pure: bytes that large objects may take under a plan. */
-  readonly objectBudget: (plan: Plan) => number;
+  /** Pure: bytes that large objects may take under a plan, beside so many that the lists of files take. */
+  readonly objectBudget: (plan: Plan, heldBytes: number) => number;
   readonly signal?: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly warn: (line: string) => void;

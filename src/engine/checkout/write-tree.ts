@@ -26,6 +26,7 @@ import { CostMeter } from './cost-meter.ts';
 import { EntryWriter } from './entry-writer.ts';
 import { fail } from './failures.ts';
 import { FilterPass } from './filter-pass.ts';
+import { heldBytes } from './held-memory.ts';
 import { writeLater } from './links-and-submodules.ts';
 import { clearFailed, clearOrFail, clearWay, workersReplace } from './make-way.ts';
 import type { Job, Pass } from './messages.ts';
@@ -64,7 +65,7 @@ export async function writeTree(
     tables,
     control,
     counters: createCounters(pool.size),
-    budget: Budget.create(request.objectBudget(plan), pool.size),
+    budget: Budget.create(request.objectBudget(plan, heldBytes(tables, request.index)), pool.size),
     packs: request.odb.packs,
     replacements: request.odb.replacements,
     verify: request.odb.verify,

@@ -14,8 +14,9 @@ const OBJECT_MEMORY_PER_WORKER_BYTES = 20 * 2 ** 20;
 /**
  * The budget for large objects, in bytes; may be 0, and then they are dealt with one at a time. Pure.
  * @param setting the memory limit that was asked for
+ * @param heldBytes what the lists of files take
  */
-export function objectBudget(plan: Plan, setting: number | 'auto'): number {
-  const rest = Math.max(0, plan.memoryLimitBytes - plan.workers * WORKER_MEMORY_BYTES);
+export function objectBudget(plan: Plan, setting: number | 'auto', heldBytes: number): number {
+  const rest = Math.max(0, plan.memoryLimitBytes - plan.workers * WORKER_MEMORY_BYTES - heldBytes);
   return setting === 'auto' ? Math.min(rest, Math.max(1, plan.workers) * OBJECT_MEMORY_PER_WORKER_BYTES) : rest;
 }

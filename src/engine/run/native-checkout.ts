@@ -120,7 +120,7 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       conversionList: () => conversions.conversions,
       lfs: lfsAccess(session, { ...environment, ...request.environment }),
       plan: (files) => planFor(session, files, routeReasons),
-      objectBudget: (plan) => objectBudget(plan, request.memoryLimitBytes),
+      objectBudget: (plan, heldBytes) => objectBudget(plan, request.memoryLimitBytes, heldBytes),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
       onProgress: (progress) => ports.observer.progress(progress),
       warn,

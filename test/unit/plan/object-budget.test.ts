@@ -28,10 +28,17 @@ describe('objectBudget', () => {
   ] as const)('%s', (_, workers, limit, setting, expected) => {
     expect(WORKER_MEMORY_BYTES).toBe(22 * MIB);
     const asked = setting === 'auto' ? setting : setting * MIB;
-    expect(objectBudget(plan(workers, limit * MIB), asked)).toBe(expected * MIB);
+    expect(objectBudget(plan(workers, limit * MIB), asked, 0)).toBe(expected * MIB);
   });
 
   it('goes by the plan’s limit, which may be lower than what was asked for', () => {
-    expect(objectBudget(plan(1, 100 * MIB), 5000 * MIB)).toBe(78 * MIB);
+    expect(objectBudget(plan(1, 100 * MIB), 5000 * MIB, 0)).toBe(78 * MIB);
+  });
+
+  it('leaves room for the lists of files', () => {
+    expect(objectBudget(plan(1, 100 * MIB), 100 * MIB, 50 * MIB)).toBe(28 * MIB);
+    expect(objectBudget(plan(1, 100 * MIB), 100 * MIB, 300 * MIB)).toBe(0);
+    // Where there is plenty they take nothing away.
+    expect(objectBudget(plan(1, 4000 * MIB), 'auto', 300 * MIB)).toBe(20 * MIB);
   });
 });
