@@ -486,13 +486,25 @@ function errnoOf(error) {
         return undefined;
     return typeof error.code === 'string' ? error.code : undefined;
 }
-/** Wraps a system error on `path` into one line; passes a CheckoutError through unchanged. */
+/** What Node says of memory that it does not get; these errors have no code. */
+const NO_MEMORY = /^(Array buffer allocation failed|Invalid (typed array|array buffer) length)/;
+/** Node's codes for calls that were made wrongly. */
+const WRONG_CALL = ['ERR_INVALID_ARG_TYPE', 'ERR_OUT_OF_RANGE'];
+/**
+ * Wraps a system error on `path` into one line; passes a CheckoutError through unchanged. Memory that cannot be had is a
+ * failure with a code of its own.
+ * @throws what is none of these: a bug of ours, which must not pass for the system's failure
+ */
 function errors_ioError(action, path, error) {
     if (error instanceof errors_CheckoutError)
         return error;
+    if (error instanceof RangeError && NO_MEMORY.test(error.message)) {
+        return new errors_CheckoutError('memory', `cannot ${action} '${path}': ${error.message}`, { path }, error);
+    }
     const errno = errnoOf(error);
-    const detail = errno ?? (error instanceof Error ? error.message : String(error));
-    return new errors_CheckoutError('io', `cannot ${action} '${path}': ${detail}`, errno === undefined ? { path } : { path, errno }, error);
+    if (errno === undefined || WRONG_CALL.includes(errno))
+        throw error;
+    return new errors_CheckoutError('io', `cannot ${action} '${path}': ${errno}`, { path, errno }, error);
 }
 /** A broken invariant of this program, never the user's fault. */
 function bug(what) {
