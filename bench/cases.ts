@@ -2,8 +2,18 @@
  * What is measured: each case names its corpus and its competitors, and says how one run of one competitor is set
  * up, which command is then measured, and where its result must be checked.
  */
-import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+  utimesSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { corpus, type CorpusFacts, type CorpusName } from './corpora.ts';
 import type { Command } from './measure.ts';
@@ -193,6 +203,9 @@ function checkoutCase(
             start,
           ]);
           await run('sync', ['-f', workTree]);
+          // Files of the second in which the index was written have to be read by whoever comes next. Working trees are older.
+          await sleep(1100);
+          utimesSync(join(gitDir, 'index'), new Date(), new Date());
         }
         const [program = '', ...args] = argv(gitDir, workTree);
         return { command: { program, args, cwd: workTree, env: gitEnvironment() }, gitDir, workTree };

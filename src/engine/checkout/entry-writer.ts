@@ -8,6 +8,7 @@ import type { Bytes } from '../bytes.ts';
 import { encode, encodedBound } from '../filter/encode.ts';
 import { convertedSize, convertInto, createStreamConverter } from '../filter/convert.ts';
 import type { Conversion } from '../filter/conversion.ts';
+import { copyAutoCrlf } from '../filter/sinks.ts';
 import { lfsPointerOid, lfsPointerSize } from '../filter/lfs-pointer.ts';
 import { lfsObjectPath } from '../filter/lfs-store.ts';
 import { statToWords } from '../index/stat-words.ts';
@@ -410,6 +411,12 @@ export class EntryWriter {
 
   #convertText(conversion: Conversion, content: Bytes): Bytes {
     if (conversion.kind === 'none') return content;
+    // What most files of a repository with `text=auto` are: small, and without `ident`.
+    if (conversion.crlf === 'auto' && !conversion.ident && content.length <= SCRATCH_BYTES) {
+      const out = (this.#converted ??= new Uint8Array(CONVERTED_BYTES));
+      const made = copyAutoCrlf(content, content.length, out);
+      return made < 0 ? content : out.subarray(0, made);
+    }
     const oid = this.#shownOid(conversion, this.#current);
     const size = convertedSize(conversion, content, content.length, oid);
     if (size < 0) return content;

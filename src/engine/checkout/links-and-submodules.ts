@@ -3,7 +3,7 @@
  */
 import { lstatSync } from 'node:fs';
 import { type Bytes, bufferOver } from '../bytes.ts';
-import { CheckoutError, bug } from '../errors.ts';
+import { CheckoutError } from '../errors.ts';
 import { STAT } from '../index/index-table.ts';
 import { statToWords } from '../index/stat-words.ts';
 import { MODE_GITLINK } from '../object/tree.ts';
@@ -68,7 +68,8 @@ export function makeLater(
         made = createLink(absolute(), target);
       }
     }
-    if (made === null) throw bug('a link that cannot be put in place');
+    // What may not be looked at is not removed.
+    if (made === null) throw new CheckoutError('io', 'something is in its way', { errno: 'EEXIST' });
     statToWords(made, process.platform, tables.stats, entry * STAT_WORDS, tables.modes[entry] ?? 0);
     tables.states[entry] = State.WRITTEN;
   } catch (error) {

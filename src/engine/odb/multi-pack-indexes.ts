@@ -28,13 +28,20 @@ export function openMultiPackIndexes(
   const packs = join(objectDirectory, 'pack');
   try {
     const single = join(packs, 'multi-pack-index');
-    if (statSync(single, { throwIfNoEntry: false })?.isFile() === true)
-      return [MultiPackIndex.open(single, format, pool)];
+    if (isFile(single)) return [MultiPackIndex.open(single, format, pool)];
     return openChain(join(packs, 'multi-pack-index.d'), format, pool);
   } catch (error) {
     if (!isUnusable(error)) throw error;
     warn(`${error.message}; it is ignored, as each pack has an index of its own`);
     return [];
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    throw ioError('look at', path, error);
   }
 }
 
