@@ -62,7 +62,7 @@ function repositoryFor({ name, packed }: Setting): Omit<Job, 'faults' | 'workers
 /** The places at which a call fails: each until the first that no run reaches, or a few of them. */
 function placesOf(call: string): readonly number[] {
   if (long) return Array.from({ length: 60 }, (_, i) => i + 1);
-  return call === 'open' || call === 'read' || call === 'lstat' || call === 'write' ? [1, 2, 5, 8, 12, 17] : [1, 2, 4];
+  return call === 'open' || call === 'read' || call === 'lstat' || call === 'write' ? [1, 3, 7, 13] : [1, 3];
 }
 
 const settings: readonly Setting[] = [

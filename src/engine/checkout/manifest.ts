@@ -91,7 +91,6 @@ interface Frame {
 }
 
 const SLASH = 0x2f;
-const TOO_LONG = 'a path is too long to be opened by its absolute name';
 
 export interface ManifestOptions {
   readonly rules: PathRules;
@@ -319,7 +318,7 @@ class ManifestBuilder {
       return;
     }
     if (pathEnd - pathStart > this.#options.maxPathBytes) {
-      this.#needsGit.add(TOO_LONG);
+      this.#refuseLength();
     }
     if (cursor.mode === MODE_GITLINK || cursor.mode === MODE_SYMLINK) return;
     const { conversions } = this.#options;
@@ -436,7 +435,7 @@ class ManifestBuilder {
       tables.states.fill(State.SKIPPED, entry, entry + count);
       return true;
     }
-    if (longest > maxPathBytes) this.#needsGit.add(TOO_LONG);
+    if (longest > maxPathBytes) this.#refuseLength();
     this.#countFiles(files);
     return true;
   }
@@ -478,6 +477,10 @@ class ManifestBuilder {
     const { pathBytes } = this.#tables;
     const isDirectory = cursor.mode === MODE_GITLINK && (hasDirectory?.(pathBytes, start, end) ?? false);
     return sparse?.includes(pathBytes, start, start + prefixLength, end, isDirectory, verdict) ?? true;
+  }
+
+  #refuseLength(): void {
+    this.#needsGit.add('a path is too long to be opened by its absolute name');
   }
 
   #checkName(frame: Frame): void {
