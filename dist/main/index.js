@@ -4656,7 +4656,6 @@ const MAX_DIRECTORIES = 4_000_000;
  */
 const COUNT_FROM = { directories: 1 / 64, entries: 1 / 16 };
 const manifest_SLASH = 0x2f;
-const TOO_LONG = 'a path is too long to be opened by its absolute name';
 /**
  * Walks the trees from a root tree.
  * @throws CheckoutError path-invalid, tree-invalid, tree-too-deep, object-missing, object-corrupt
@@ -4878,7 +4877,7 @@ class ManifestBuilder {
             return;
         }
         if (pathEnd - pathStart > this.#options.maxPathBytes) {
-            this.#needsGit.add(TOO_LONG);
+            this.#refuseLength();
         }
         if (cursor.mode === tree_MODE_GITLINK || cursor.mode === tree_MODE_SYMLINK)
             return;
@@ -4991,7 +4990,7 @@ class ManifestBuilder {
             return true;
         }
         if (longest > maxPathBytes)
-            this.#needsGit.add(TOO_LONG);
+            this.#refuseLength();
         this.#countFiles(files);
         return true;
     }
@@ -5035,6 +5034,9 @@ class ManifestBuilder {
         const { pathBytes } = this.#tables;
         const isDirectory = cursor.mode === tree_MODE_GITLINK && (hasDirectory?.(pathBytes, start, end) ?? false);
         return sparse?.includes(pathBytes, start, start + prefixLength, end, isDirectory, verdict) ?? true;
+    }
+    #refuseLength() {
+        this.#needsGit.add('a path is too long to be opened by its absolute name');
     }
     #checkName(frame) {
         const { cursor } = frame;
