@@ -71,7 +71,10 @@ const ONE_WORKER = { 'checkout.workers': '1' };
 const view = (directory: string): string =>
   [
     git(directory, ['ls-files', '-s']).toString(),
-    runGit(directory, ['status', '--porcelain', '--ignore-submodules']).stdout.toString(),
+    // Whether a filtered file is listed as modified depends on the second in which the index was written.
+    runGit(directory, ['status', '--porcelain', '--ignore-submodules'])
+      .stdout.toString()
+      .replace(/^ M .*\n/gm, ''),
   ].join();
 
 describe.skipIf(folding === null)('on a file system that folds names', () => {
