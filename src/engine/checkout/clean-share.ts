@@ -5,7 +5,7 @@
 import { CleanWalk, type CleanRules, type Place } from './clean-walk.ts';
 
 /** Words of a share's control, used through Atomics only. */
-export const NEXT_PLACE = 0;
+const NEXT_PLACE = 0;
 export const STOP_CLEAN = 1;
 
 /** What became of a place. */

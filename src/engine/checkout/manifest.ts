@@ -28,7 +28,7 @@ import {
 import { treeTotals } from './tree-totals.ts';
 
 /** core.maxTreeDepth's default in git 2.44 and later. */
-export const MAX_TREE_DEPTH = 2048;
+const MAX_TREE_DEPTH = 2048;
 /**
  * A tree may name one subtree many times, and that one another, so that a few objects stand for more directories than anybody
  * could make. The largest repositories that we know of have some hundred thousand.

@@ -73,7 +73,7 @@ export function settleOddTrees(
  * The entries that none after them has displaced. Entries are numbered in the order in which git would put them into its index.
  * @returns their numbers, in no order that matters
  */
-export function lastingEntries(paths: Paths, count: number): Uint32Array {
+function lastingEntries(paths: Paths, count: number): Uint32Array {
   // With the slash before every other byte, what is below a path comes right after it.
   const sorted = new Uint32Array(count);
   for (let i = 0; i < count; i++) sorted[i] = i;

@@ -153,25 +153,12 @@ export async function writeTree(
       clear: (entry) => clearOrFail(request, prepared, failures, entry),
       stopIfAborted: () => stopIfAborted(request),
     });
+    let skeleton: IndexSkeleton;
     try {
       filters.clearWay();
       await clearWay(request, prepared, order, directories, control, failures);
-    } catch (error) {
-      stop();
-      await running;
-      throw error;
-    }
-    clock.end('clear');
-
-    const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
-    const runHere = async (pass: Pass): Promise<void> => {
-      if (pass.packs !== undefined) mainWriter.usePacks(pass.packs);
-      while (writeBatch(job, pass, mainWriter)) {
-        mainMeter.sample();
-        await nextTurn();
-      }
-    };
-    try {
+      clock.end('clear');
+      skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
       // The main thread has nothing else to do while workers write.
       if (toFilter > 0) await filters.run();
     } catch (error) {
@@ -179,15 +166,19 @@ export async function writeTree(
       await running;
       throw error;
     }
+    const runHere = async (pass: Pass): Promise<void> => {
+      if (pass.packs !== undefined) mainWriter.usePacks(pass.packs);
+      while (writeBatch(job, pass, mainWriter)) {
+        mainMeter.sample();
+        await nextTurn();
+      }
+    };
     await (running ?? runHere(first));
     const second = secondPass(first, control);
     if (second !== null) await (threads ? pool.pass(second) : runHere(second));
     const third = passOverUnread(request.odb, tables, control);
     if (third !== null) await (threads ? pool.pass(third) : runHere(third));
-    // Threads that were started early may have found nothing but files of filter drivers.
-    const idle = !threads && pool.size > 0;
-    if (idle) pool.dismiss();
-    const result = idle ? { costs: [], deaths: [] } : await pool.end();
+    const result = await pool.end();
     stopIfAborted(request);
     mainWriter.usePacks(request.odb.packs);
 

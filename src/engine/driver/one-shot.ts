@@ -18,7 +18,7 @@ export function canNamePath(path: Bytes): boolean {
 }
 
 /** The command with `%f` replaced by the quoted path and `%%` by a per cent sign; any other one stays. */
-export function expandCommand(command: string, path: Bytes): string {
+function expandCommand(command: string, path: Bytes): string {
   // Within single quotes all but a single quote is literal; an exclamation mark is not, for some interactive shells.
   const quoted = `'${bufferOver(path).toString('utf8').replace(/['!]/g, "'\\$&'")}'`;
   return command.replace(/%([%f])/g, (_, what: string) => (what === 'f' ? quoted : '%'));

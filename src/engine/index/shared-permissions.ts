@@ -64,11 +64,7 @@ export function parseSharedRepository(value: string | null | undefined): SharedP
 }
 
 /** The mode that a file or directory of this mode gets. */
-export function sharedMode(
-  mode: number,
-  { bits, isExact }: NonNullable<SharedPermissions>,
-  isDirectory: boolean,
-): number {
+function sharedMode(mode: number, { bits, isExact }: NonNullable<SharedPermissions>, isDirectory: boolean): number {
   let more = bits;
   if ((mode & 0o200) === 0) more &= ~0o222;
   if ((mode & 0o100) !== 0) more |= (more & 0o444) >> 2;

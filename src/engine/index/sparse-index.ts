@@ -9,7 +9,7 @@ import { EXTENDED_FLAG, MODE, type IndexTable } from './index-table.ts';
 import { IndexTableBuilder } from './table-builder.ts';
 
 /** Signature of the extension that an index with such entries has. */
-export const SDIR = 'sdir';
+const SDIR = 'sdir';
 
 /** A tree may name one subtree many times, and so on: as many directories as a checkout takes at most, and as deep. */
 const MOST_DIRECTORIES = 4_000_000;
