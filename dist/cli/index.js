@@ -17291,26 +17291,12 @@ async function writeTree(request, prepared, pool, clock) {
             clear: (entry) => clearOrFail(request, prepared, failures, entry),
             stopIfAborted: () => stopIfAborted(request),
         });
+        let skeleton;
         try {
             filters.clearWay();
             await clearWay(request, prepared, order, directories, control, failures);
-        }
-        catch (error) {
-            stop();
-            await running;
-            throw error;
-        }
-        clock.end('clear');
-        const skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
-        const runHere = async (pass) => {
-            if (pass.packs !== undefined)
-                mainWriter.usePacks(pass.packs);
-            while (writeBatch(job, pass, mainWriter)) {
-                mainMeter.sample();
-                await (0,promises_namespaceObject.setImmediate)();
-            }
-        };
-        try {
+            clock.end('clear');
+            skeleton = new IndexSkeleton(tables, cacheTreeOf(manifest), request.indexFormat);
             // The main thread has nothing else to do while workers write.
             if (toFilter > 0)
                 await filters.run();
@@ -17320,6 +17306,14 @@ async function writeTree(request, prepared, pool, clock) {
             await running;
             throw error;
         }
+        const runHere = async (pass) => {
+            if (pass.packs !== undefined)
+                mainWriter.usePacks(pass.packs);
+            while (writeBatch(job, pass, mainWriter)) {
+                mainMeter.sample();
+                await (0,promises_namespaceObject.setImmediate)();
+            }
+        };
         await (running ?? runHere(first));
         const second = secondPass(first, control);
         if (second !== null)
@@ -17327,11 +17321,7 @@ async function writeTree(request, prepared, pool, clock) {
         const third = passOverUnread(request.odb, tables, control);
         if (third !== null)
             await (threads ? pool.pass(third) : runHere(third));
-        // Threads that were started early may have found nothing but files of filter drivers.
-        const idle = !threads && pool.size > 0;
-        if (idle)
-            pool.dismiss();
-        const result = idle ? { costs: [], deaths: [] } : await pool.end();
+        const result = await pool.end();
         stopIfAborted(request);
         mainWriter.usePacks(request.odb.packs);
         await writeRemaining(request, prepared, directories, mainWriter, filters, failures);
