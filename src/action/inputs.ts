@@ -43,6 +43,8 @@ export interface ActionSettings {
   readonly clean: boolean;
   /** 'off' where none is asked for: a directory that was sparse is full again then. */
   readonly sparse: SparseSetting;
+  /** What the server is to leave out, such as `blob:none`; null for nothing. */
+  readonly filter: string | null;
   /** What cleaning leaves alone: lines of a gitignore file. */
   readonly cleanExclude: readonly string[];
   /** Commits of history; 0 is all. */
@@ -132,6 +134,13 @@ function sparseSetting(environment: Environment, warnings: string[]): SparseSett
   return patterns.length === 0 ? { kind: 'off' } : parseSparseSetting(patterns, cone, 'sparse-checkout');
 }
 
+/** A sparse checkout needs few of the files, so that it fetches them by name, unless another filter is asked for. */
+function objectFilter(environment: Environment, sparse: SparseSetting): string | null {
+  const filter = input(environment, 'filter');
+  if (filter !== '') return filter;
+  return sparse.kind === 'off' ? null : 'blob:none';
+}
+
 /** Stops at inputs that are declared for compatibility and do nothing yet, if they ask for something. */
 function refuseInputsNotBuilt(environment: Environment): void {
   const given = (name: string): boolean => input(environment, name) !== '';
@@ -141,7 +150,6 @@ function refuseInputsNotBuilt(environment: Environment): void {
     ['ssh-known-hosts', given('ssh-known-hosts')],
     ['ssh-strict', given('ssh-strict') && upper('ssh-strict') !== 'TRUE'],
     ['ssh-user', given('ssh-user') && input(environment, 'ssh-user') !== 'git'],
-    ['filter', given('filter')],
     ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
     ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
   ];
@@ -238,6 +246,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
   const transport = parseTransportChoice(input(environment, 'transport') || 'auto', 'transport');
   if (transport === 'stream') throw refuse('transport', `'stream' is not supported yet; use auto or git`);
   const origin = serverOrigin(environment);
+  const sparse = sparseSetting(environment, warnings);
 
   return {
     workspace,
@@ -252,7 +261,8 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     token: required(environment, 'token'),
     persistCredentials: flag(environment, 'persist-credentials', false, warnings),
     clean: flag(environment, 'clean', true, warnings),
-    sparse: sparseSetting(environment, warnings),
+    sparse,
+    filter: objectFilter(environment, sparse),
     cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),

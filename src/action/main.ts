@@ -140,6 +140,7 @@ async function fetchCommits(step: Step): Promise<Fetched> {
     tags: false,
     prune: true,
     progress: settings.showProgress,
+    ...(settings.filter === null ? {} : { filter: settings.filter }),
     transport: settings.transport,
     env,
     signal: step.signal,

@@ -29,7 +29,6 @@ describe('an input that cannot be honoured', () => {
     ['ssh-known-hosts', 'example.com ssh-ed25519 AAAA'],
     ['ssh-strict', 'false'],
     ['ssh-user', 'somebody'],
-    ['filter', 'blob:none'],
     ['sparse-checkout', '/dir/*'],
     ['lfs', 'true'],
     ['submodules', 'recursive'],
