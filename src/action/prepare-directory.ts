@@ -3,7 +3,7 @@
  * with what could be in the way removed. When an earlier checkout is used again and when it is thrown away are the rules
  * of actions/checkout; it asks git up to twenty times for it, this once where nothing is in the way.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
+import { type Dirent, existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
 import type { GitProcess } from '../engine/settings.ts';
@@ -60,36 +60,78 @@ export function emptyDirectory(path: string): void {
   }
 }
 
-/** Locks that killed git processes left; `config.lock` or `HEAD.lock` alone would fail every later run. */
-export function removeStaleLocks(gitDir: string): string[] {
+/** Levels of submodules within submodules, and parts of their names, that are looked through for left-overs. */
+const MODULE_DEPTH = 32;
+
+/** What git calls a pack or an object that it has not finished. */
+const UNFINISHED = /^(?:tmp_|\.tmp-)/;
+
+/**
+ * Removes what killed git processes left: locks, of which `config.lock` or `HEAD.lock` alone would fail every later run, and
+ * packs and objects that were not finished, which only take room. In the git directory, its working trees and submodules; links are
+ * not followed. Returns the paths.
+ */
+export function removeLeftOvers(gitDir: string): string[] {
   const removed: string[] = [];
-  const sweep = (directory: string, recursive: boolean): void => {
-    let entries;
+  const list = (directory: string): Dirent[] => {
     try {
-      entries = readdirSync(directory, { withFileTypes: true });
+      return readdirSync(directory, { withFileTypes: true });
     } catch (error) {
-      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return;
+      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return [];
       throw ioError('read', directory, error);
     }
-    for (const entry of entries) {
+  };
+  const remove = (path: string): void => {
+    try {
+      rmSync(path, { force: true });
+    } catch (error) {
+      throw ioError('remove', path, error);
+    }
+    removed.push(path);
+  };
+  const isLock = (name: string): boolean => name.endsWith('.lock');
+  const sweep = (directory: string, recursive: boolean, goes: (name: string) => boolean): void => {
+    for (const entry of list(directory)) {
       const path = join(directory, entry.name);
       if (entry.isDirectory()) {
-        if (recursive) sweep(path, true);
-      } else if (entry.name.endsWith('.lock')) {
-        try {
-          rmSync(path, { force: true });
-        } catch (error) {
-          throw ioError('remove', path, error);
-        }
-        removed.push(path);
+        if (recursive) sweep(path, true, goes);
+      } else if (goes(entry.name)) {
+        remove(path);
       }
     }
   };
-  sweep(gitDir, false);
-  sweep(join(gitDir, 'refs'), true);
-  for (const place of ['objects', 'objects/pack', 'objects/info', 'objects/info/commit-graphs', 'reftable']) {
-    sweep(join(gitDir, place), false);
-  }
+  const sweepGitDir = (directory: string): void => {
+    sweep(directory, false, isLock);
+    sweep(join(directory, 'refs'), true, isLock);
+    const objects = join(directory, 'objects');
+    for (const place of ['', 'info', 'info/commit-graphs']) sweep(join(objects, place), false, isLock);
+    sweep(join(objects, 'pack'), false, (name) => isLock(name) || UNFINISHED.test(name));
+    for (const entry of list(objects)) {
+      if (entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)) {
+        sweep(join(objects, entry.name), false, (name) => UNFINISHED.test(name));
+      }
+    }
+    sweep(join(directory, 'reftable'), false, isLock);
+    for (const entry of list(join(directory, 'worktrees'))) {
+      if (entry.isDirectory()) sweep(join(directory, 'worktrees', entry.name), false, isLock);
+    }
+  };
+  // A submodule's name may have slashes in it, so its git directory may lie some levels down.
+  const sweepModules = (directory: string, depth: number): void => {
+    if (depth > MODULE_DEPTH) return;
+    for (const entry of list(directory)) {
+      const path = join(directory, entry.name);
+      if (!entry.isDirectory()) continue;
+      if (existsSync(join(path, 'HEAD')) || existsSync(join(path, 'objects'))) {
+        sweepGitDir(path);
+        sweepModules(join(path, 'modules'), depth + 1);
+      } else {
+        sweepModules(path, depth + 1);
+      }
+    }
+  };
+  sweepGitDir(gitDir);
+  sweepModules(join(gitDir, 'modules'), 0);
   return removed;
 }
 
@@ -201,7 +243,7 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
   const gitDir = join(request.repositoryPath, '.git');
   if (statOf(gitDir)?.isDirectory() !== true) return { reason: 'no git repository is in it', expected: true };
   try {
-    removeStaleLocks(gitDir);
+    removeLeftOvers(gitDir);
     const config = readConfigFile(join(gitDir, 'config'));
     if (config === null) return { reason: 'its git repository has no configuration', expected: false };
     const urls = configValues(config, 'remote', 'origin', 'url');
