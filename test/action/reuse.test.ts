@@ -1,5 +1,6 @@
 // A directory that is there already: when an earlier checkout is used again, what is cleaned, and when all of it goes.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
@@ -208,6 +209,31 @@ describe('an earlier checkout of the same repository', () => {
     expect(there()).toEqual(['dir0', 'dir1', 'dir2']);
     expect(here(['ls-files', '-v'])).not.toMatch(/^S/m);
     expect(here(['config', '--default', 'unset', 'core.sparseCheckout'])).toBe('unset');
+  });
+
+  it.skipIf(process.platform === 'win32')('takes five git processes at most, and none after the job', async () => {
+    // Stands in for git on PATH and notes each start; what git starts by itself goes past it, by git's own folder.
+    const programs = at('..', '..', 'programs');
+    const log = at('..', '..', 'started');
+    mkdirSync(programs, { recursive: true });
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    writeFileSync(join(programs, 'git'), `#!/bin/sh\necho "$*" >> '${log}'\nexec '${real}' "$@"\n`, { mode: 0o755 });
+    const env = { PATH: `${programs}:${process.env['PATH'] ?? ''}` };
+    const started = (): string[] => {
+      const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+      rmSync(log, { force: true });
+      return lines;
+    };
+    const event = { GITHUB_REF: 'refs/heads/main', GITHUB_SHA: fixture.commits.main };
+    const first = await runner.main({ env: { ...env, ...event } });
+    await runner.post(first, { env });
+    expect(started().length).toBeGreaterThan(0);
+    const second = await runner.main({ env: { ...env, ...event } });
+    expect(second.errors).toEqual([]);
+    const ofMain = started();
+    expect(ofMain.length, ofMain.join('\n')).toBeLessThanOrEqual(5);
+    await runner.post(second, { env });
+    expect(started()).toEqual([]);
   });
 
   it('is replaced if its objects are damaged', async () => {
