@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { debug, info, setFailed, setSecret, warning } from '@actions/core';
-import { checkout, fetch } from '../engine/engine.ts';
+import { checkout, fetch, formatThatRemoteHas } from '../engine/engine.ts';
 import { CheckoutError, type ErrorJson } from '../engine/errors.ts';
 import type { Report } from '../engine/report/report.ts';
 import type { EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
@@ -107,11 +107,12 @@ function discard(step: Step, reason: string, asWarning: boolean): void {
 }
 
 /** The repository with its remote and, if it is to be persisted, the token. */
-async function setUpRepository(step: Step, reused: boolean): Promise<void> {
+async function setUpRepository(step: Step, reused: boolean, objectFormat?: 'sha1' | 'sha256'): Promise<void> {
   const { settings, gitDir, credentialsPath } = step;
   // Only the length of a commit id tells beforehand that a repository is SHA-256.
   const commit = settings.form !== null && 'commit' in settings.form ? settings.form.commit : '';
-  if (!reused) await initRepository(step.git, settings.repositoryPath, commit.length === 64 ? 'sha256' : 'sha1');
+  const format = objectFormat ?? (commit.length === 64 ? 'sha256' : 'sha1');
+  if (!reused) await initRepository(step.git, settings.repositoryPath, format);
   configureRepository(gitDir, settings.url);
   if (credentialsPath !== null) {
     includeCredentials(gitDir, settings.workspace, settings.repositoryPath, credentialsPath);
@@ -218,6 +219,14 @@ async function work(step: Step): Promise<StepResult> {
   try {
     return await bringAndCheckOut(step, reused);
   } catch (error) {
+    const objectFormat = reused ? null : formatThatRemoteHas(error);
+    if (objectFormat !== null) {
+      // Asking beforehand would cost every job a round trip, for a format that is rare.
+      logLine(`The repository names its objects by ${objectFormat.name}: it is made anew.`);
+      emptyDirectory(settings.repositoryPath);
+      await setUpRepository(step, false, objectFormat.name);
+      return bringAndCheckOut(step, false);
+    }
     if (!(error instanceof Unusable)) throw error;
     discard(step, error.message, true);
     return bringAndCheckOut(step, await setUp(false));

@@ -30,6 +30,7 @@ import type {
   TransportChoice,
 } from './settings.ts';
 
+export { formatThatRemoteHas } from './fetch/fetch-error.ts';
 export { spawnGit } from './fetch/git-process.ts';
 export {
   parseEngineChoice,

@@ -257,16 +257,27 @@ describe('what is checked out', () => {
     expect(git(runner.workspace, ['cat-file', '-t', 'refs/tags/v2'])).toBe('tag');
   });
 
-  it('checks out a SHA-256 repository by its commit', async () => {
+  it('checks out a SHA-256 repository by its commit, branch, tag and default branch', async () => {
     const other = join(fixture.root, 'owner', 'sha256.git');
     git(fixture.root, ['init', '-q', '--bare', '--object-format=sha256', '-b', 'main', other]);
     const tree = git(other, ['hash-object', '-w', '-t', 'tree', '/dev/null']);
     const commit = git(other, ['commit-tree', '-m', 'empty', tree]);
     git(other, ['update-ref', 'refs/heads/main', commit]);
-    const result = await runner.main({ inputs: { repository: 'owner/sha256', ref: commit } });
-    expect(result.errors).toEqual([]);
-    expect(result.outputs['commit']).toBe(commit);
-    expect(git(runner.workspace, ['rev-parse', 'HEAD'])).toBe(commit);
+    git(other, ['update-ref', 'refs/tags/t', commit]);
+    // By its id the format is known beforehand; else the server tells.
+    const refs = [commit, 'refs/heads/main', 'main', 'refs/tags/t', ''];
+    await Promise.all(
+      refs.map(async (ref, index) => {
+        const path = `by-${index}`;
+        const result = await runner.main({ inputs: { repository: 'owner/sha256', ref, path } });
+        expect(result.errors, ref).toEqual([]);
+        expect(result.outputs['commit'], ref).toBe(commit);
+        const here = join(runner.workspace, path);
+        expect(git(here, ['rev-parse', 'HEAD']), ref).toBe(commit);
+        expect(git(here, ['status', '--porcelain']), ref).toBe('');
+        expect(git(here, ['fsck', '--no-progress']), ref).toBe('');
+      }),
+    );
   });
 });
 
