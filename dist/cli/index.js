@@ -1073,6 +1073,7 @@ __nccwpck_require__.d(__webpack_exports__, {
   checkout: () => (/* binding */ checkout),
   clone: () => (/* binding */ clone),
   fetch: () => (/* binding */ fetch),
+  formatThatRemoteHas: () => (/* reexport */ formatThatRemoteHas),
   parseEngineChoice: () => (/* reexport */ setting_values/* parseEngineChoice */.xC),
   parseMemoryLimit: () => (/* reexport */ setting_values/* parseMemoryLimit */.Ik),
   parseSparseSetting: () => (/* reexport */ setting_values/* parseSparseSetting */.UZ),
@@ -19452,6 +19453,7 @@ var setting_values = __nccwpck_require__(772);
 /**
  * The engine's front door and the order of its stages: settings, plan, fetch, checkout, report. Nothing else is decided here.
  */
+
 
 
 

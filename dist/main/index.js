@@ -1061,6 +1061,13 @@ function sparseSetting(environment, warnings) {
     const patterns = lines.map((line) => line.trim()).filter((line) => line !== '');
     return patterns.length === 0 ? { kind: 'off' } : (0,_engine_engine_js__WEBPACK_IMPORTED_MODULE_2__/* .parseSparseSetting */ .UZ)(patterns, cone, 'sparse-checkout');
 }
+/** A sparse checkout needs few of the files, so that it fetches them by name, unless another filter is asked for. */
+function objectFilter(environment, sparse) {
+    const filter = input(environment, 'filter');
+    if (filter !== '')
+        return filter;
+    return sparse.kind === 'off' ? null : 'blob:none';
+}
 /** Stops at inputs that are declared for compatibility and do nothing yet, if they ask for something. */
 function refuseInputsNotBuilt(environment) {
     const given = (name) => input(environment, name) !== '';
@@ -1070,7 +1077,6 @@ function refuseInputsNotBuilt(environment) {
         ['ssh-known-hosts', given('ssh-known-hosts')],
         ['ssh-strict', given('ssh-strict') && upper('ssh-strict') !== 'TRUE'],
         ['ssh-user', given('ssh-user') && input(environment, 'ssh-user') !== 'git'],
-        ['filter', given('filter')],
         ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
         ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
     ];
@@ -1168,6 +1174,7 @@ function readSettings(environment, event) {
     if (transport === 'stream')
         throw refuse('transport', `'stream' is not supported yet; use auto or git`);
     const origin = serverOrigin(environment);
+    const sparse = sparseSetting(environment, warnings);
     return {
         workspace,
         runnerTemp,
@@ -1181,7 +1188,8 @@ function readSettings(environment, event) {
         token: required(environment, 'token'),
         persistCredentials: flag(environment, 'persist-credentials', false, warnings),
         clean: flag(environment, 'clean', true, warnings),
-        sparse: sparseSetting(environment, warnings),
+        sparse,
+        filter: objectFilter(environment, sparse),
         cleanExclude: cleanExclude(environment),
         fetchDepth: fetchDepth(environment, warnings),
         fetchTags: flag(environment, 'fetch-tags', false, warnings),
@@ -1444,12 +1452,13 @@ function discard(step, reason, asWarning) {
     (0,_prepare_directory_js__WEBPACK_IMPORTED_MODULE_10__/* .emptyDirectory */ .hK)(step.settings.repositoryPath);
 }
 /** The repository with its remote and, if it is to be persisted, the token. */
-async function setUpRepository(step, reused) {
+async function setUpRepository(step, reused, objectFormat) {
     const { settings, gitDir, credentialsPath } = step;
     // Only the length of a commit id tells beforehand that a repository is SHA-256.
     const commit = settings.form !== null && 'commit' in settings.form ? settings.form.commit : '';
+    const format = objectFormat ?? (commit.length === 64 ? 'sha256' : 'sha1');
     if (!reused)
-        await (0,_prepare_directory_js__WEBPACK_IMPORTED_MODULE_10__/* .initRepository */ .zY)(step.git, settings.repositoryPath, commit.length === 64 ? 'sha256' : 'sha1');
+        await (0,_prepare_directory_js__WEBPACK_IMPORTED_MODULE_10__/* .initRepository */ .zY)(step.git, settings.repositoryPath, format);
     (0,_prepare_directory_js__WEBPACK_IMPORTED_MODULE_10__/* .configureRepository */ .Bl)(gitDir, settings.url);
     if (credentialsPath !== null) {
         (0,_credentials_js__WEBPACK_IMPORTED_MODULE_5__/* .includeCredentials */ .Nf)(gitDir, settings.workspace, settings.repositoryPath, credentialsPath);
@@ -1477,6 +1486,7 @@ async function fetchCommits(step) {
         tags: false,
         prune: true,
         progress: settings.showProgress,
+        ...(settings.filter === null ? {} : { filter: settings.filter }),
         transport: settings.transport,
         env,
         signal: step.signal,
@@ -1546,6 +1556,14 @@ async function work(step) {
         return await bringAndCheckOut(step, reused);
     }
     catch (error) {
+        const objectFormat = reused ? null : (0,_engine_engine_js__WEBPACK_IMPORTED_MODULE_3__/* .formatThatRemoteHas */ .n8)(error);
+        if (objectFormat !== null) {
+            // Asking beforehand would cost every job a round trip, for a format that is rare.
+            (0,_log_js__WEBPACK_IMPORTED_MODULE_16__/* .logLine */ .BP)(`The repository names its objects by ${objectFormat.name}: it is made anew.`);
+            (0,_prepare_directory_js__WEBPACK_IMPORTED_MODULE_10__/* .emptyDirectory */ .hK)(settings.repositoryPath);
+            await setUpRepository(step, false, objectFormat.name);
+            return bringAndCheckOut(step, false);
+        }
         if (!(error instanceof Unusable))
             throw error;
         discard(step, error.message, true);
@@ -1739,7 +1757,7 @@ function publishError(error, runnerTemp) {
 /* harmony export */   j6: () => (/* binding */ reuseRepository),
 /* harmony export */   zY: () => (/* binding */ initRepository)
 /* harmony export */ });
-/* unused harmony exports removeStaleLocks, planRefChanges */
+/* unused harmony exports removeLeftOvers, planRefChanges */
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6760);
 /* harmony import */ var _engine_errors_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(390);
@@ -1802,41 +1820,86 @@ function emptyDirectory(path) {
         }
     }
 }
-/** Locks that killed git processes left; `config.lock` or `HEAD.lock` alone would fail every later run. */
-function removeStaleLocks(gitDir) {
+/** Levels of submodules within submodules, and parts of their names, that are looked through for left-overs. */
+const MODULE_DEPTH = 32;
+/** What git calls a pack or an object that it has not finished. */
+const UNFINISHED = /^(?:tmp_|\.tmp-)/;
+/**
+ * Removes what killed git processes left: locks, of which `config.lock` or `HEAD.lock` alone would fail every later run, and
+ * packs and objects that were not finished, which only take room. In the git directory, its working trees and submodules; links are
+ * not followed. Returns the paths.
+ */
+function removeLeftOvers(gitDir) {
     const removed = [];
-    const sweep = (directory, recursive) => {
-        let entries;
+    const list = (directory) => {
         try {
-            entries = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readdirSync)(directory, { withFileTypes: true });
+            return (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readdirSync)(directory, { withFileTypes: true });
         }
         catch (error) {
             if ((0,_engine_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .errnoOf */ .UQ)(error) === 'ENOENT' || (0,_engine_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .errnoOf */ .UQ)(error) === 'ENOTDIR')
-                return;
+                return [];
             throw (0,_engine_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .ioError */ .bD)('read', directory, error);
         }
-        for (const entry of entries) {
+    };
+    const remove = (path) => {
+        try {
+            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.rmSync)(path, { force: true });
+        }
+        catch (error) {
+            throw (0,_engine_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .ioError */ .bD)('remove', path, error);
+        }
+        removed.push(path);
+    };
+    const isLock = (name) => name.endsWith('.lock');
+    const sweep = (directory, recursive, goes) => {
+        for (const entry of list(directory)) {
             const path = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, entry.name);
             if (entry.isDirectory()) {
                 if (recursive)
-                    sweep(path, true);
+                    sweep(path, true, goes);
             }
-            else if (entry.name.endsWith('.lock')) {
-                try {
-                    (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.rmSync)(path, { force: true });
-                }
-                catch (error) {
-                    throw (0,_engine_errors_js__WEBPACK_IMPORTED_MODULE_2__/* .ioError */ .bD)('remove', path, error);
-                }
-                removed.push(path);
+            else if (goes(entry.name)) {
+                remove(path);
             }
         }
     };
-    sweep(gitDir, false);
-    sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'refs'), true);
-    for (const place of ['objects', 'objects/pack', 'objects/info', 'objects/info/commit-graphs', 'reftable']) {
-        sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, place), false);
-    }
+    const sweepGitDir = (directory) => {
+        sweep(directory, false, isLock);
+        sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, 'refs'), true, isLock);
+        const objects = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, 'objects');
+        for (const place of ['', 'info', 'info/commit-graphs'])
+            sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(objects, place), false, isLock);
+        sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(objects, 'pack'), false, (name) => isLock(name) || UNFINISHED.test(name));
+        for (const entry of list(objects)) {
+            if (entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)) {
+                sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(objects, entry.name), false, (name) => UNFINISHED.test(name));
+            }
+        }
+        sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, 'reftable'), false, isLock);
+        for (const entry of list((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, 'worktrees'))) {
+            if (entry.isDirectory())
+                sweep((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, 'worktrees', entry.name), false, isLock);
+        }
+    };
+    // A submodule's name may have slashes in it, so its git directory may lie some levels down.
+    const sweepModules = (directory, depth) => {
+        if (depth > MODULE_DEPTH)
+            return;
+        for (const entry of list(directory)) {
+            const path = (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(directory, entry.name);
+            if (!entry.isDirectory())
+                continue;
+            if ((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.existsSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(path, 'HEAD')) || (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.existsSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(path, 'objects'))) {
+                sweepGitDir(path);
+                sweepModules((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(path, 'modules'), depth + 1);
+            }
+            else {
+                sweepModules(path, depth + 1);
+            }
+        }
+    };
+    sweepGitDir(gitDir);
+    sweepModules((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'modules'), 0);
     return removed;
 }
 /**
@@ -1915,7 +1978,7 @@ async function reuseRepository(request) {
     if (statOf(gitDir)?.isDirectory() !== true)
         return { reason: 'no git repository is in it', expected: true };
     try {
-        removeStaleLocks(gitDir);
+        removeLeftOvers(gitDir);
         const config = (0,_config_file_js__WEBPACK_IMPORTED_MODULE_3__/* .readConfigFile */ .RG)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(gitDir, 'config'));
         if (config === null)
             return { reason: 'its git repository has no configuration', expected: false };
@@ -2826,6 +2889,7 @@ async function publishSummary(report) {
 __nccwpck_require__.d(__webpack_exports__, {
   Pt: () => (/* binding */ checkout),
   hd: () => (/* binding */ fetch),
+  n8: () => (/* reexport */ fetch_error_formatThatRemoteHas),
   xC: () => (/* reexport */ parseEngineChoice),
   Ik: () => (/* reexport */ parseMemoryLimit),
   UZ: () => (/* reexport */ parseSparseSetting),
@@ -3863,7 +3927,7 @@ function expand(builder, oidBytes, directory, oids, oidAt, readTree, directories
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/oid.js
-const oid_SHA1 = { name: 'sha1', oidBytes: 20 };
+const SHA1 = { name: 'sha1', oidBytes: 20 };
 const oid_SHA256 = { name: 'sha256', oidBytes: 32 };
 /** The longest id of any format: what a buffer for one must hold. */
 const MAX_OID_BYTES = 32;
@@ -3874,7 +3938,7 @@ function isHexOid(text, format) {
 }
 /** The format that the text is a full id of; null for anything else. */
 function oid_formatOfHexOid(text) {
-    return [oid_SHA1, oid_SHA256].find((format) => isHexOid(text, format)) ?? null;
+    return [SHA1, oid_SHA256].find((format) => isHexOid(text, format)) ?? null;
 }
 /** Hexadecimal digits -> bytes. The caller has checked the digits. */
 function oidFromHex(hex) {
@@ -10189,10 +10253,10 @@ function fetch_error_fetchError(stderr, exitCode, what, redact) {
 }
 /** The remote's object format when a fetch failed because the repository has the other one; null for any other failure. */
 function fetch_error_formatThatRemoteHas(error) {
-    if (!(error instanceof CheckoutError) || error.code !== 'fetch-failed')
+    if (!(error instanceof engine_errors/* CheckoutError */.vd) || error.code !== 'fetch-failed')
         return null;
     const name = / mismatched algorithms: client sha\d+; server (sha\d+)$/.exec(error.message)?.[1];
-    return [SHA1, SHA256].find((format) => format.name === name) ?? null;
+    return [SHA1, oid_SHA256].find((format) => format.name === name) ?? null;
 }
 function show(line, redact) {
     const text = displayBytes(Buffer.from(redact(line.replace(/^(fatal|error): /, ''))));
@@ -10845,7 +10909,7 @@ async function openRepository(location, git, signal) {
         sparsePath: path(9),
         workTree,
         shallow: lines[1].toString() === 'true',
-        objectFormat: lines[2].toString() === oid_SHA256.name ? oid_SHA256 : oid_SHA1,
+        objectFormat: lines[2].toString() === oid_SHA256.name ? oid_SHA256 : SHA1,
         refFormat: lines[3].toString() === 'reftable' ? 'reftable' : 'files',
         gitOptions: [`--git-dir=${gitDir}`, `--work-tree=${workTree}`, ...git_options_configArgs(location.config ?? [])],
     };
@@ -21351,6 +21415,7 @@ function parseSparseSetting(patterns, cone, option) {
 /**
  * The engine's front door and the order of its stages: settings, plan, fetch, checkout, report. Nothing else is decided here.
  */
+
 
 
 
