@@ -13,9 +13,9 @@ import { runFaultJob } from '../support/fault.ts';
 import { CALL_NAMES } from '../support/inject-faults.ts';
 import { randomText } from '../support/random.ts';
 import { GitRepository, type TreeSpec } from '../support/repository.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 
-const folder = temporaryFolder('injection');
+const folder = temporaryFolder('injection', memoryFolder());
 const ERRORS = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS'] as const;
 const long = process.env['LONG_TESTS'] === '1';
 

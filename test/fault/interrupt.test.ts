@@ -9,10 +9,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { runOurs } from '../support/ours.ts';
 import { randomText } from '../support/random.ts';
 import { git, GitRepository } from '../support/repository.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 import { leftovers } from '../support/worktree.ts';
 
-const folder = temporaryFolder('interrupt');
+const folder = temporaryFolder('interrupt', memoryFolder());
 const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts');
 
 const repository = new GitRepository(folder, 'repository');

@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 import { runOurs, type OurRun, type RunOptions } from '../support/ours.ts';
 import { randomBytes, randomText } from '../support/random.ts';
 import { git, GitRepository } from '../support/repository.ts';
-import { temporaryFolder } from '../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 import { differences, snapshot, type Snapshot } from '../support/worktree.ts';
 
-const folder = temporaryFolder('worker-death');
+const folder = temporaryFolder('worker-death', memoryFolder());
 const MEBIBYTE = 2 ** 20;
 
 const many = new GitRepository(folder, 'many');

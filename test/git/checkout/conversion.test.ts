@@ -8,9 +8,9 @@ import { describe, it } from 'vitest';
 import { randomText } from '../../support/random.ts';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('conversion');
+const folder = temporaryFolder('conversion', memoryFolder());
 const repository = new GitRepository(folder);
 
 const contents: Record<string, string | Uint8Array> = {

@@ -6,9 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { encodingOf, hasGlibc, TABLE_NAMES } from '../../../src/engine/filter/encodings.ts';
 import { expectSameAsGit } from '../../support/oracle.ts';
 import { GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const repository = new GitRepository(temporaryFolder('encodings'));
+const repository = new GitRepository(temporaryFolder('encodings', memoryFolder()));
 const LOOSE = { unclean: true, compareStatus: false, modes: [0, 2] } as const;
 
 const NAMES = [

@@ -9,10 +9,10 @@ import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { runOurs } from '../../support/ours.ts';
 import { randomBytes, randomText } from '../../support/random.ts';
 import { git, GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { differences, leftovers, snapshot } from '../../support/worktree.ts';
 
-const folder = temporaryFolder('failures');
+const folder = temporaryFolder('failures', memoryFolder());
 const repository = new GitRepository(folder);
 const spec: TreeSpec = {
   a: 'a\n',

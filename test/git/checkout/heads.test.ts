@@ -9,10 +9,10 @@ import type { CheckoutTarget } from '../../../src/engine/settings.ts';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
 import { runOurs } from '../../support/ours.ts';
 import { git, GitRepository } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { differences, leftovers, snapshot } from '../../support/worktree.ts';
 
-const folder = temporaryFolder('heads');
+const folder = temporaryFolder('heads', memoryFolder());
 const repository = new GitRepository(folder);
 const [first, second, third] = repository.commits([{ a: '1\n' }, { a: '2\n', b: 'b\n' }, { a: '3\n', 'c/d': 'd\n' }]);
 repository.git(['branch', 'topic', second!.commit]);

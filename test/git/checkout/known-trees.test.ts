@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { git, GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const repository = new GitRepository(temporaryFolder('known-trees-checkout'));
+const repository = new GitRepository(temporaryFolder('known-trees-checkout', memoryFolder()));
 const base: TreeSpec = {
   '.gitattributes': '*.md text\n',
   'a/.gitattributes': '*.txt text eol=crlf\n',
@@ -131,7 +131,7 @@ it('trees that git would not write, of which it wrote the index', async () => {
 });
 
 it('a tree that is not there, of a directory that stays', async () => {
-  const own = new GitRepository(temporaryFolder('known-trees-missing'));
+  const own = new GitRepository(temporaryFolder('known-trees-missing', memoryFolder()));
   const file = (name: string, content: string): { mode: string; name: string; oid: string } => ({
     mode: '100644',
     name,

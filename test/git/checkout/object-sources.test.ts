@@ -15,9 +15,9 @@ import { runOurs } from '../../support/ours.ts';
 import { BLOB, plainEntry, writePack } from '../../support/pack-writer.ts';
 import { GitRepository, type Commit } from '../../support/repository.ts';
 import { randomBytes } from '../../support/random.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('object-sources');
+const folder = temporaryFolder('object-sources', memoryFolder());
 const PACKS = 520;
 
 const blobId = (content: string | Uint8Array): string =>

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { randomBytes, randomText } from '../../support/random.ts';
 import { git, GitRepository, type Commit, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 
 const MEBIBYTE = 2 ** 20;
-const folder = temporaryFolder('objects');
+const folder = temporaryFolder('objects', memoryFolder());
 
 /** Sizes around every buffer that git and we have; big ones plain and in versions that make deltas. */
 function assorted(version: number): TreeSpec {
@@ -277,8 +277,11 @@ describe('alternates', () => {
 });
 
 describe('workers', () => {
+  const onDisk = temporaryFolder('objects-on-disk');
+
   it('each of several really writes files when there are many', async () => {
-    const repository = new GitRepository(join(folder, 'many'));
+    // On disk: in memory all is written before the second thread is up.
+    const repository = new GitRepository(join(onDisk, 'many'));
     const spec: Record<string, string> = {};
     const text = randomText(3, 8000);
     for (let i = 0; i < 1500; i++) spec[`d${i % 40}/e${i % 13}/f${i}`] = text.slice(i, i + 1500 + (i % 500));

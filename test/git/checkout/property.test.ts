@@ -18,10 +18,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runOurs } from '../../support/ours.ts';
 import { GITLINK_OID, GitRepository, runGit, type Entry, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { differences, leftovers, snapshot } from '../../support/worktree.ts';
 
-const folder = temporaryFolder('property');
+const folder = temporaryFolder('property', memoryFolder());
 const outside = join(folder, 'outside');
 
 const names = ['a', 'b', 'a.b', 'a-b'];

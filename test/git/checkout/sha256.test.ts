@@ -8,9 +8,9 @@ import { ROOMY_HOST, runOurs } from '../../support/ours.ts';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { randomText } from '../../support/random.ts';
 import { git, GitRepository, runGit, type Commit, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('sha256');
+const folder = temporaryFolder('sha256', memoryFolder());
 const FORMAT = ['--object-format=sha256'];
 
 /** Enough of every kind: a file of each conversion, a link, a submodule, deltas, directories for the cache tree. */

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { ALL_MODES, expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
 import { git, GITLINK_OID, GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('sparse');
+const folder = temporaryFolder('sparse', memoryFolder());
 const repository = new GitRepository(folder);
 
 const common: TreeSpec = {

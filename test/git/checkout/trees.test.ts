@@ -17,10 +17,10 @@ import {
   type RawEntry,
   type TreeSpec,
 } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 import { differences, snapshot } from '../../support/worktree.ts';
 
-const folder = temporaryFolder('trees');
+const folder = temporaryFolder('trees', memoryFolder());
 const repository = new GitRepository(folder);
 const blob = repository.object('blob', 'content\n');
 const other = repository.object('blob', 'other\n');

@@ -18,9 +18,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { git, GITLINK_OID, GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('update');
+const folder = temporaryFolder('update', memoryFolder());
 /** Links in working trees lead here; made anew for each copy that has one. */
 const outside = join(folder, 'outside');
 const repository = new GitRepository(folder);
