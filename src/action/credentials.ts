@@ -21,6 +21,7 @@ import {
   type ConfigSection,
   type ConfigVariable,
 } from './config-file.ts';
+import { filesOfCommand, removeSshFile } from './ssh.ts';
 
 /** What the token becomes in the header; a secret as much as the token itself. */
 export function basicCredential(token: string): string {
@@ -107,9 +108,17 @@ function realPathOf(path: string): string {
   }
 }
 
+/** SSH addresses that submodules are fetched from over HTTP instead: of the server, and of an organisation on GitHub. */
+const REPLACED_ADDRESS = /^(?:git@[^/:@]+|org-[0-9]+@github\.com):$/;
+
 /** Whether this variable is one that a checkout step, ours or actions/checkout 2 to 7, left to authenticate with. */
-function isCredential(variable: ConfigVariable, origins: readonly string[]): boolean {
+function isCredential(variable: ConfigVariable, origins: readonly string[], ofSubmodule: boolean): boolean {
   const { section, subsection, name, value } = variable;
+  // No step sets it in the repository itself, so there it is the user's own.
+  if (section === 'url') {
+    if (!ofSubmodule || subsection === null || name !== 'insteadof' || value === null) return false;
+    return origins.includes(subsection.replace(/\/$/, '')) && REPLACED_ADDRESS.test(value);
+  }
   if (section === 'includeif') {
     return (
       subsection !== null &&
@@ -126,17 +135,30 @@ function isCredential(variable: ConfigVariable, origins: readonly string[]): boo
   return section === 'core' && subsection === null && name === 'sshcommand';
 }
 
-/** The configuration text without credentials, and the token files that it included. */
-export function withoutCredentials(text: string, origins: readonly string[]): { text: string; files: string[] } {
-  const files = configVariables(text)
-    .filter((variable) => variable.section === 'includeif' && isCredential(variable, origins))
-    .map((variable) => variable.value!);
-  return { text: removeVariables(text, (variable) => isCredential(variable, origins)), files };
+/** A configuration without credentials, and the files that they were in. */
+export interface CleanedConfig {
+  readonly text: string;
+  /** Paths of token files, as they stood there. */
+  readonly tokenFiles: readonly string[];
+  /** Names in RUNNER_TEMP of keys and known hosts. */
+  readonly sshFiles: readonly string[];
 }
 
-/** The configuration files of a repository and of the submodules within its git directory. */
-function configFiles(gitDir: string): string[] {
-  const files = [join(gitDir, 'config')];
+/** The configuration text without credentials. */
+export function withoutCredentials(text: string, origins: readonly string[], ofSubmodule: boolean): CleanedConfig {
+  const found = configVariables(text).filter((variable) => isCredential(variable, origins, ofSubmodule));
+  const valuesIn = (section: string): string[] =>
+    found.filter((variable) => variable.section === section).map(({ value }) => value ?? '');
+  return {
+    text: removeVariables(text, (variable) => isCredential(variable, origins, ofSubmodule)),
+    tokenFiles: valuesIn('includeif'),
+    sshFiles: valuesIn('core').flatMap(filesOfCommand),
+  };
+}
+
+/** The configuration files of the submodules within a git directory, and of theirs. */
+function submoduleConfigFiles(gitDir: string): string[] {
+  const files: string[] = [];
   const walk = (directory: string, depth: number): void => {
     if (depth > 64) return;
     let entries;
@@ -146,7 +168,8 @@ function configFiles(gitDir: string): string[] {
       if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return;
       throw ioError('read', directory, error);
     }
-    const isGitDir = entries.some((entry) => entry.name === 'HEAD' && entry.isFile());
+    // A link is how HEAD once was written.
+    const isGitDir = entries.some((entry) => entry.name === 'HEAD' && !entry.isDirectory());
     if (isGitDir) {
       files.push(join(directory, 'config'));
       walk(join(directory, 'modules'), depth + 1);
@@ -167,6 +190,8 @@ export interface CredentialTraces {
   readonly origins: readonly string[];
   /** The token file of this step, if it wrote one: removed even if the configuration is gone. */
   readonly credentialsPath?: string;
+  /** The same of its SSH key and known hosts. */
+  readonly sshFiles?: readonly string[];
 }
 
 /**
@@ -184,19 +209,21 @@ export function removeCredentials(traces: CredentialTraces): CheckoutError[] {
   };
   const tokenFiles = new Set<string>();
   if (traces.credentialsPath !== undefined) tokenFiles.add(resolve(traces.credentialsPath));
-  let configs: string[] = [];
-  attempt(() => {
-    configs = configFiles(traces.gitDir);
-  });
-  for (const config of configs) {
+  const sshFiles = new Set<string>(traces.sshFiles);
+  const clean = (config: string, ofSubmodule: boolean): void =>
     attempt(() => {
       editConfigFile(config, (text) => {
-        const found = withoutCredentials(text, traces.origins);
-        for (const file of found.files) tokenFiles.add(resolve(file));
+        const found = withoutCredentials(text, traces.origins, ofSubmodule);
+        for (const file of found.tokenFiles) tokenFiles.add(resolve(file));
+        if (traces.runnerTemp !== '') for (const name of found.sshFiles) sshFiles.add(join(traces.runnerTemp, name));
         return found.text;
       });
     });
-  }
+  clean(join(traces.gitDir, 'config'), false);
+  attempt(() => {
+    for (const config of submoduleConfigFiles(traces.gitDir)) clean(config, true);
+  });
+  for (const file of sshFiles) attempt(() => removeSshFile(file));
   if (traces.runnerTemp === '') return failures;
   const inside = resolve(traces.runnerTemp) + sep;
   for (const file of tokenFiles) {
@@ -214,16 +241,21 @@ export function removeCredentials(traces: CredentialTraces): CheckoutError[] {
   return failures;
 }
 
-/** Makes git in this repository use the token file. */
+/** Makes git in this repository use the token file and, if there is one, the command that has the SSH key in it. */
 export function includeCredentials(
   gitDir: string,
   workspace: string,
   repositoryPath: string,
   credentialsPath: string,
+  sshCommand: string | null,
 ): void {
   const config = join(gitDir, 'config');
   if (readConfigFile(config) === null) {
     throw new CheckoutError('not-a-repository', `'${gitDir}' has no configuration file`, { path: gitDir });
   }
-  editConfigFile(config, (text) => appendSections(text, includeSections(workspace, repositoryPath, credentialsPath)));
+  const sections = includeSections(workspace, repositoryPath, credentialsPath);
+  if (sshCommand !== null) {
+    sections.push({ section: 'core', subsection: null, variables: [['sshCommand', sshCommand]] });
+  }
+  editConfigFile(config, (text) => appendSections(text, sections));
 }

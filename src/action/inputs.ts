@@ -19,6 +19,7 @@ import { CheckoutError, errnoOf } from '../engine/errors.ts';
 import type { EngineChoice, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
+import { keyFault, normalizedKey, sshUrl, type SshSettings } from './ssh.ts';
 
 /** Everything that the step does follows from this. */
 export interface ActionSettings {
@@ -32,8 +33,10 @@ export interface ActionSettings {
   readonly name: string;
   /** Such as `https://github.com`; the token goes nowhere else. */
   readonly serverOrigin: string;
-  /** What `origin` is set to: no user, no `.git`. */
+  /** What `origin` is set to: over HTTP no user and no `.git`; with a key the address of the SSH server. */
   readonly url: string;
+  /** The key to fetch with; null for the token. */
+  readonly ssh: SshSettings | null;
   /** What to check out; null for the remote's default branch. */
   readonly form: RefForm | null;
   /** The value of the `ref` output where it is known already: empty for a bare commit, as typed for a short name. */
@@ -146,10 +149,6 @@ function refuseInputsNotBuilt(environment: Environment): void {
   const given = (name: string): boolean => input(environment, name) !== '';
   const upper = (name: string): string => input(environment, name).toUpperCase();
   const asked: readonly (readonly [name: string, asked: boolean])[] = [
-    ['ssh-key', given('ssh-key')],
-    ['ssh-known-hosts', given('ssh-known-hosts')],
-    ['ssh-strict', given('ssh-strict') && upper('ssh-strict') !== 'TRUE'],
-    ['ssh-user', given('ssh-user') && input(environment, 'ssh-user') !== 'git'],
     ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
     ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
   ];
@@ -194,6 +193,23 @@ function repositoryPath(environment: Environment, workspace: string): string {
     throw refuse('path', `must lie within the workspace: '${path}' is not under '${workspace}'`);
   }
   return path;
+}
+
+/** The key and what belongs to it. Without a key the other three say nothing, as with actions/checkout. */
+function sshSettings(environment: Environment, warnings: string[]): SshSettings | null {
+  if (input(environment, 'ssh-key') === '') return null;
+  const key = normalizedKey(rawInput(environment, 'ssh-key'));
+  const fault = keyFault(key);
+  if (fault !== null) throw refuse('ssh-key', fault);
+  const user = input(environment, 'ssh-user') || 'git';
+  // git takes the address apart at these, and ssh would take a dash for an option.
+  if (/^-|[\s:/@]/.test(user)) throw refuse('ssh-user', `cannot be a user name: '${user}'`);
+  return {
+    key,
+    user,
+    strict: flag(environment, 'ssh-strict', true, warnings),
+    knownHosts: input(environment, 'ssh-known-hosts'),
+  };
 }
 
 /** The event's payload; an empty object where there is none. */
@@ -247,6 +263,8 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
   if (transport === 'stream') throw refuse('transport', `'stream' is not supported yet; use auto or git`);
   const origin = serverOrigin(environment);
   const sparse = sparseSetting(environment, warnings);
+  const ssh = sshSettings(environment, warnings);
+  const repositoryName = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`;
 
   return {
     workspace,
@@ -255,7 +273,8 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     owner,
     name,
     serverOrigin: origin,
-    url: `${origin}/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`,
+    url: ssh === null ? `${origin}/${repositoryName}` : sshUrl(ssh.user, origin, repositoryName),
+    ssh,
     form,
     ref,
     token: required(environment, 'token'),

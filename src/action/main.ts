@@ -35,6 +35,7 @@ import { addProblemMatcher, removeProblemMatcher } from './problem-matcher.ts';
 import { checkoutTarget, exactRefspecs, refspecs, refTest, type RefForm, type RemoteName } from './ref.ts';
 import { lookUpDefaultBranch, lookUpFetchedName, lookUpRemoteName } from './remote.ts';
 import { makeTemporaryHome, newTemporaryHome, removeTemporaryHome } from './safe-directory.ts';
+import { newSshFiles, planSsh, removeSshFile, secretLines, sshHint, type PlannedSsh } from './ssh.ts';
 import { saveStepState } from './state.ts';
 import { publishSummary } from './summary.ts';
 
@@ -51,7 +52,9 @@ interface Step {
   readonly origins: readonly string[];
   /** Where the token is persisted; null if it is not. */
   readonly credentialsPath: string | null;
-  /** For git processes that talk to the server; holds the token if it is not persisted. */
+  /** Where a key is given. */
+  readonly ssh: PlannedSsh | null;
+  /** For git processes that talk to the server; holds the token if it is not persisted, and what they run for ssh. */
   readonly serverEnvironment: Readonly<Record<string, string>>;
 }
 
@@ -115,7 +118,8 @@ async function setUpRepository(step: Step, reused: boolean, objectFormat?: 'sha1
   if (!reused) await initRepository(step.git, settings.repositoryPath, format);
   configureRepository(gitDir, settings.url);
   if (credentialsPath !== null) {
-    includeCredentials(gitDir, settings.workspace, settings.repositoryPath, credentialsPath);
+    const command = step.ssh?.command ?? null;
+    includeCredentials(gitDir, settings.workspace, settings.repositoryPath, credentialsPath, command);
   }
 }
 
@@ -214,6 +218,7 @@ async function work(step: Step): Promise<StepResult> {
   const reused = await logGroup('Preparing the directory', async () => {
     const usable = await prepareDirectory(step);
     if (credentialsPath !== null) writeCredentialsFile(credentialsPath, settings.serverOrigin, settings.token);
+    await step.ssh?.writeFiles();
     return setUp(usable);
   });
   try {
@@ -248,14 +253,17 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
   // The runner knows its own token; one from elsewhere it does not, nor the form that it takes in the header.
   setSecret(settings.token);
   setSecret(basicCredential(settings.token));
+  for (const line of secretLines(settings.ssh?.key ?? '')) setSecret(line);
   for (const line of settings.warnings) warning(line);
 
   const { runnerTemp, repositoryPath, serverOrigin, persistCredentials } = settings;
   const temporaryHome = settings.setSafeDirectory ? newTemporaryHome(runnerTemp) : null;
   const credentialsPath = persistCredentials ? newCredentialsPath(runnerTemp) : null;
+  const sshFiles = settings.ssh === null ? null : newSshFiles(runnerTemp);
   saveStepState({
     repositoryPath,
     serverOrigin,
+    ...(sshFiles === null ? {} : { sshKeyPath: sshFiles.keyPath, sshKnownHostsPath: sshFiles.knownHostsPath }),
     ...(credentialsPath === null ? {} : { credentialsPath }),
     ...(temporaryHome === null ? {} : { temporaryHome }),
   });
@@ -269,6 +277,7 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     const home = temporaryHome === null ? {} : makeTemporaryHome(temporaryHome, repositoryPath, userHome, environment);
     const gitVariables = { ...gitEnvironment(settings.orchestrationId), ...home };
     const git = loggedGit(repositoryPath, gitVariables, abort.signal);
+    const ssh = sshFiles === null ? null : await planSsh(settings, sshFiles, userHome, environment, abort.signal);
     result = await work({
       settings,
       gitDir: join(repositoryPath, '.git'),
@@ -278,15 +287,24 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
       signal: abort.signal,
       origins: [serverOrigin, environment['GITHUB_SERVER_URL'] ?? ''],
       credentialsPath,
-      serverEnvironment: persistCredentials ? {} : credentialEnvironment(serverOrigin, settings.token, environment),
+      ssh,
+      serverEnvironment: {
+        ...(persistCredentials ? {} : credentialEnvironment(serverOrigin, settings.token, environment)),
+        ...(ssh === null ? {} : { GIT_SSH_COMMAND: ssh.command }),
+      },
     });
   } catch (error) {
-    const failure = persistCredentials ? error : await credentialEnvironmentHint(error);
+    let failure: unknown = error;
+    if (settings.ssh !== null) failure = sshHint(error);
+    else if (!persistCredentials) failure = await credentialEnvironmentHint(error);
     if (failure instanceof CheckoutError) publishError(failure, runnerTemp);
     throw failure;
   } finally {
     info(removeProblemMatcher());
     if (temporaryHome !== null) warnOfFailure(() => removeTemporaryHome(temporaryHome));
+    if (sshFiles !== null && !persistCredentials) {
+      for (const path of [sshFiles.keyPath, sshFiles.knownHostsPath]) warnOfFailure(() => removeSshFile(path));
+    }
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 

@@ -10,7 +10,8 @@ import { removeTemporaryHome } from './safe-directory.ts';
 import { readStepState } from './state.ts';
 
 function cleanUp(environment: NodeJS.ProcessEnv): void {
-  const { repositoryPath, credentialsPath, serverOrigin, temporaryHome } = readStepState();
+  const { repositoryPath, credentialsPath, sshKeyPath, sshKnownHostsPath, serverOrigin, temporaryHome } =
+    readStepState();
   // The main phase ended before it touched anything.
   if (repositoryPath === undefined) return;
   const failures = removeCredentials({
@@ -18,6 +19,7 @@ function cleanUp(environment: NodeJS.ProcessEnv): void {
     runnerTemp: environment['RUNNER_TEMP'] ?? '',
     origins: [serverOrigin ?? '', environment['GITHUB_SERVER_URL'] ?? ''],
     ...(credentialsPath === undefined ? {} : { credentialsPath }),
+    sshFiles: [sshKeyPath, sshKnownHostsPath].filter((path) => path !== undefined),
   });
   for (const failure of failures) warning(harmlessLine(`Credentials may be left: ${failure.message}`));
   // Left only if the main phase was killed.

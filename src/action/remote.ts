@@ -2,6 +2,7 @@
  * Asks the remote, through git, what the `ref` input leaves open: its default branch, and whether a short name is a branch
  * or a tag there. actions/checkout asks the REST interface for the first, which not every server has.
  */
+import { fetchError, redactor } from '../engine/engine.ts';
 import { CheckoutError } from '../engine/errors.ts';
 import type { GitProcess } from '../engine/settings.ts';
 import { gitText } from './git.ts';
@@ -20,10 +21,18 @@ function remoteRefs(text: string): ReadonlyMap<string, string> {
   return refs;
 }
 
+/** What the server answers to `ls-remote`. Throws as a fetch does. */
+async function askRemote(git: GitProcess, env: Environment, what: string, args: readonly string[]): Promise<string> {
+  // Its messages are read, so they must be in English.
+  const call = { args: ['ls-remote', '--quiet', ...args], env: { LC_ALL: 'C', ...env } };
+  const { exitCode, stdout, stderr } = await git(call);
+  if (exitCode !== 0) throw fetchError(stderr, exitCode, `asking the server for ${what}`, redactor(env));
+  return stdout.toString('utf8');
+}
+
 /** What the remote's HEAD names: its default branch, or the commit where it is on none. */
 export async function lookUpDefaultBranch(git: GitProcess, env: Environment): Promise<RefForm> {
-  const args = ['ls-remote', '--quiet', '--symref', 'origin', 'HEAD'];
-  const text = await gitText(git, { args, env }, 'cannot ask the server for the default branch');
+  const text = await askRemote(git, env, 'the default branch', ['--symref', 'origin', 'HEAD']);
   const head = remoteRefs(text).get('HEAD');
   if (head === undefined) {
     throw new CheckoutError(
@@ -38,9 +47,8 @@ export async function lookUpDefaultBranch(git: GitProcess, env: Environment): Pr
 export async function lookUpRemoteName(git: GitProcess, env: Environment, name: string): Promise<RemoteName> {
   const branch = `refs/heads/${name}`;
   const tag = `refs/tags/${name}`;
-  const args = ['ls-remote', '--quiet', 'origin', branch, tag];
   // git matches the ends of names too, so what it lists need not be what was asked for.
-  const refs = remoteRefs(await gitText(git, { args, env }, `cannot ask the server for '${name}'`));
+  const refs = remoteRefs(await askRemote(git, env, `'${name}'`, ['origin', branch, tag]));
   return { branch: refs.has(branch), tag: refs.has(tag) };
 }
 

@@ -8,13 +8,22 @@ import { getState, saveState } from '@actions/core';
 export interface StepState {
   readonly repositoryPath?: string;
   readonly credentialsPath?: string;
+  readonly sshKeyPath?: string;
+  readonly sshKnownHostsPath?: string;
   /** The server that the token is for. */
   readonly serverOrigin?: string;
   /** HOME of the git processes, with the safe directory in it. */
   readonly temporaryHome?: string;
 }
 
-const NAMES = ['repositoryPath', 'credentialsPath', 'serverOrigin', 'temporaryHome'] as const;
+const NAMES = [
+  'repositoryPath',
+  'credentialsPath',
+  'sshKeyPath',
+  'sshKnownHostsPath',
+  'serverOrigin',
+  'temporaryHome',
+] as const;
 
 /** Adds to the state. */
 export function saveStepState(state: StepState): void {

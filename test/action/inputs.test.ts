@@ -26,9 +26,6 @@ afterEach(() => runner.remove());
 describe('an input that cannot be honoured', () => {
   const refused: readonly (readonly [name: string, value: string])[] = [
     ['ssh-key', '-----BEGIN SECRET KEY-----'],
-    ['ssh-known-hosts', 'example.com ssh-ed25519 AAAA'],
-    ['ssh-strict', 'false'],
-    ['ssh-user', 'somebody'],
     ['sparse-checkout', '/dir/*'],
     ['lfs', 'true'],
     ['submodules', 'recursive'],

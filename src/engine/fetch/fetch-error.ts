@@ -10,7 +10,15 @@ import { type ObjectFormat, SHA1, SHA256 } from '../oid.ts';
 const SAYS_NOTHING =
   /the remote end hung up|early EOF|invalid index-pack output|Could not read from remote repository|correct access rights|and the repository exists|unexpected disconnect|fetch-pack: |^index-pack failed|remote did not send all necessary objects/;
 
+/** What ssh says before its "Permission denied" or "Host key verification failed", and says more. */
+const SSH_REASON = /^(Load key .*: |No \S+ host key is known for |Host key for .* has changed)/;
+
+/** Lines of git, and those of ssh, which mostly have no prefix. */
+const TELLING =
+  /^((fatal|error|ERROR|ssh|remote|kex_exchange_identification|client_loop): |Connection |Timeout, server )/;
+
 const KINDS: readonly { readonly code: ErrorCode; readonly says: RegExp }[] = [
+  { code: 'authentication-failed', says: SSH_REASON },
   {
     code: 'authentication-failed',
     says: /Authentication failed|could not read (Username|Password)|terminal prompts disabled|requested URL returned error: (401|403)|Permission denied \(|Invalid username or (password|token)|HTTP Basic: Access denied|Host key verification failed/i,
@@ -41,7 +49,7 @@ export function fetchError(
     const line = lines.find((each) => says.test(each));
     if (line !== undefined) return new CheckoutError(code, `${what} failed: ${show(line, redact)}`);
   }
-  const telling = lines.filter((line) => /^(fatal|error|ERROR|ssh|remote): /.test(line) && !SAYS_NOTHING.test(line));
+  const telling = lines.filter((line) => TELLING.test(line) && !SAYS_NOTHING.test(line));
   const line =
     telling.find((each) => each.startsWith('fatal: ')) ??
     telling.find((each) => !each.startsWith('remote: ')) ??
