@@ -27,7 +27,9 @@ export interface GuardFacts {
   readonly allowUnsafePrCheckout: boolean;
 }
 
-const PULL_REF = /^refs\/pull\/[0-9]+\/(?:head|merge)$/;
+// In any case, since ref.ts takes `refs/PULL/…` for a pull request too and asks the server for `refs/pull/…`. actions/checkout asks
+// for the ref as it is spelled, which no server has, and can compare exactly.
+const PULL_REF = /^refs\/pull\/[0-9]+\/(?:head|merge)$/i;
 
 /** A member of a value of unknown shape. */
 function member(value: unknown, ...names: readonly string[]): unknown {

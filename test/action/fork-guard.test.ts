@@ -35,9 +35,21 @@ const facts: GuardFacts = {
   allowUnsafePrCheckout: false,
 };
 
+const ownRun = {
+  repository: { id: 1, full_name: 'owner/big' },
+  workflow_run: {
+    event: 'pull_request',
+    head_sha: HEAD,
+    head_commit: { id: MERGE },
+    head_repository: { id: 1, full_name: 'owner/big' },
+  },
+};
+
 const refused: readonly (readonly [string, Partial<GuardFacts>])[] = [
   ['the merge ref', { ref: 'refs/pull/5/merge' }],
   ['the head ref', { ref: 'refs/pull/5/head' }],
+  ['the merge ref in capitals, which is fetched as the one in small letters', { ref: 'refs/PULL/5/merge' }],
+  ['the merge ref, whatever repository it is asked of', { ref: 'refs/pull/5/merge', repository: 'owner/tools' }],
   ['the head commit', { commit: HEAD }],
   ['the head commit in capitals', { commit: HEAD.toUpperCase() }],
   ['the merge commit', { commit: MERGE }],
@@ -51,6 +63,8 @@ const refused: readonly (readonly [string, Partial<GuardFacts>])[] = [
     { eventName: 'workflow_run', event: workflowRun('pull_request'), ref: 'refs/pull/5/merge' },
   ],
   ['the head of a run', { eventName: 'workflow_run', event: workflowRun('pull_request'), commit: HEAD }],
+  ['the commit of a run', { eventName: 'workflow_run', event: workflowRun('pull_request'), commit: MERGE }],
+  ['the head ref of a run', { eventName: 'workflow_run', event: workflowRun('pull_request'), ref: 'refs/pull/5/head' }],
   ['the head commit of a run', { eventName: 'workflow_run', event: workflowRun('pull_request_target'), commit: MERGE }],
   [
     'the fork of a run',
@@ -63,12 +77,24 @@ const allowed: readonly (readonly [string, Partial<GuardFacts>])[] = [
   ['a branch', { ref: 'refs/heads/main' }],
   ['a short name', { ref: 'main' }],
   ['a short name like a pull request', { ref: 'pull/5/head' }],
-  ['a pull ref in capitals', { ref: 'refs/PULL/5/merge' }],
   ['a longer pull ref', { ref: 'refs/pull/5/merge/x' }],
   ['another commit', { commit: OTHER }],
   ['no commit', { commit: '' }],
   ['a third repository', { repository: 'owner/tools', isWorkflowRepository: false, refIsDefault: true }],
   ['consent', { ref: 'refs/pull/5/merge', allowUnsafePrCheckout: true }],
+  [
+    'consent, for the commit and the fork too',
+    { commit: HEAD, repository: 'mallory/big', allowUnsafePrCheckout: true },
+  ],
+  ['an older commit of the pull request, which the event does not know', { commit: 'd'.repeat(40) }],
+  ['a push', { eventName: 'push', commit: HEAD }],
+  [
+    'a run after an event without a name',
+    { eventName: 'workflow_run', event: { ...ownRun, workflow_run: {} }, commit: HEAD },
+  ],
+  ['a pull request of the repository itself, of a run', { eventName: 'workflow_run', event: ownRun, commit: HEAD }],
+  ['its merge ref', { eventName: 'workflow_run', event: ownRun, ref: 'refs/pull/5/merge' }],
+  ['a repository whose id is no number', { event: { ...pullRequestTarget, repository: { id: '1' } }, commit: HEAD }],
   ['another event', { eventName: 'pull_request', ref: 'refs/pull/5/merge' }],
   ['a run after a push', { eventName: 'workflow_run', event: workflowRun('push'), commit: HEAD }],
   [

@@ -89,6 +89,12 @@ describe('the fork guard', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('knows every spelling that would be fetched', async () => {
+    const result = await runner.main({ ...options, inputs: { ref: 'Refs/PULL/7/merge' } });
+    expect(result.errors).toEqual([expect.stringContaining('allow-unsafe-pr-checkout')]);
+    expect(server.requests).toEqual([]);
+  });
+
   it('gives way to allow-unsafe-pr-checkout, and lets the default through', async () => {
     const allowed = await runner.main({
       ...options,
