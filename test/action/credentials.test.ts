@@ -1,8 +1,6 @@
 // The token: where it is while the job runs, that later git commands can use it, and that nothing of it is left.
 import {
-  chmodSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { removeCredentials } from '../../src/action/credentials.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { git, gitOnline, makeFixture, type Fixture } from './git-fixture.ts';
 import { filesHolding, TestRunner, type StepResult } from './run-action.ts';
@@ -23,9 +22,26 @@ const SECRETS = [TOKEN, BASIC];
 const fixture: Fixture = makeFixture();
 let server: HttpServer;
 let runner: TestRunner;
+/** Where the token was to be found while the server was asked: files, and command lines of processes. */
+let seen: Set<string> | null = null;
+
+function lookForSecrets(): void {
+  if (seen === null) return;
+  for (const path of filesHolding(runner.root, SECRETS)) seen.add(path);
+  if (process.platform !== 'linux') return;
+  for (const id of readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
+    const path = `/proc/${id}/cmdline`;
+    try {
+      const line = readFileSync(path, 'latin1');
+      if (SECRETS.some((secret) => line.includes(secret))) seen.add(path);
+    } catch {
+      // It has ended.
+    }
+  }
+}
 
 beforeAll(async () => {
-  server = await startHttpServer({ root: fixture.root, token: TOKEN });
+  server = await startHttpServer({ root: fixture.root, token: TOKEN, onRequest: lookForSecrets });
 });
 afterAll(async () => {
   await server.close();
@@ -33,6 +49,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   server.reset();
+  seen = null;
   runner = new TestRunner(server.origin, 'owner/repo');
 });
 afterEach(() => runner.remove());
@@ -62,8 +79,10 @@ function expectNoSecretShown(result: StepResult): void {
 
 describe('persist-credentials: true', () => {
   it('keeps the token in one file that only its owner reads, included from the repository', async () => {
+    seen = new Set();
     const result = await runner.main({ inputs });
     expect(result.errors).toEqual([]);
+    expect([...seen]).toEqual([result.state['credentialsPath']]);
     expect(result.masks).toEqual(SECRETS);
     expectNoSecretShown(result);
     const [name, ...more] = tokenFiles();
@@ -193,24 +212,10 @@ describe('persist-credentials: false', () => {
   const notPersisted = { ...inputs, 'persist-credentials': 'false' };
 
   it('never has the token on disk, not even while fetching', async () => {
-    const seen: string[] = [];
-    // git runs this hook while it fetches; what is on disk then is on disk at all.
-    mkdirSync(join(runner.workspace, '.git'), { recursive: true });
-    const hooks = join(runner.root, 'hooks');
-    mkdirSync(hooks);
-    const hook = join(hooks, 'reference-transaction');
-    const list = join(runner.root, 'seen');
-    writeFileSync(
-      hook,
-      `#!/bin/sh\ngrep -rlF -e '${TOKEN}' -e '${BASIC}' '${runner.workspace}' '${runner.temp}' >>'${list}'\necho ran >>'${list}'\n`,
-    );
-    chmodSync(hook, 0o755);
-    writeFileSync(join(runner.home, '.gitconfig'), `[core]\n\thooksPath = ${hooks}\n`);
+    seen = new Set();
     const result = await runner.main({ inputs: notPersisted });
     expect(result.errors).toEqual([]);
-    seen.push(...readFileSync(list, 'utf8').trim().split('\n'));
-    expect(new Set(seen)).toEqual(new Set(['ran']));
-    rmSync(hooks, { recursive: true });
+    expect([...seen]).toEqual([]);
     expect(filesHolding(runner.root, SECRETS)).toEqual([]);
     expectNoSecretShown(result);
     expect(config()).not.toContain('includeIf');
@@ -244,21 +249,107 @@ describe('a token that is refused', () => {
 describe('what earlier checkouts left', () => {
   it('goes when the directory is used again', async () => {
     const first = await runner.main({ inputs });
-    // A killed job: no post phase. And a header as actions/checkout had it before version 6.
-    git(runner.workspace, ['config', `http.${server.origin}/.extraheader`, `AUTHORIZATION: basic ${BASIC}`]);
-    git(runner.workspace, ['config', 'core.sshCommand', 'ssh -i /gone']);
-    const module = join(runner.workspace, '.git', 'modules', 'a', 'b');
-    git(runner.root, ['init', '-q', '--bare', module]);
-    git(module, ['config', `includeIf.gitdir:${module}.path`, first.state['credentialsPath']!]);
+    // A killed job: no post phase.
     const second = await runner.main({ inputs });
     expect(second.errors).toEqual([]);
     expect(second.warnings.filter((line) => line.includes('removed'))).toEqual([]);
     expect(tokenFiles()).toHaveLength(1);
     expect(first.state['credentialsPath']).not.toBe(second.state['credentialsPath']);
     expect(config().match(/includeIf/g)).toHaveLength(4);
-    expect(config()).not.toMatch(/extraheader|sshCommand/);
-    expect(readFileSync(join(module, 'config'), 'utf8')).not.toContain('includeIf');
     await runner.post(second);
+    expect(filesHolding(runner.root, SECRETS)).toEqual([]);
+  });
+
+  // Its clean-up is not run by a later checkout of ours where the job was killed, so this one has to know all of it.
+  it('goes if it was actions/checkout, in submodules and theirs too', () => {
+    const gitDir = join(runner.workspace, '.git');
+    const temp = runner.temp;
+    const id = '0a1b2c3d-0000-4000-8000-0123456789ab';
+    const token = join(temp, `git-credentials-${id}.config`);
+    const containers = `/github/runner_temp/git-credentials-${id}.config`;
+    const key = join(temp, id);
+    const ssh = `"/usr/bin/ssh" -i "$RUNNER_TEMP/${id}" -o StrictHostKeyChecking=yes -o CheckHostIP=no -o "UserKnownHostsFile=$RUNNER_TEMP/${id}_known_hosts"`;
+    git(runner.root, ['init', '-q', runner.workspace]);
+    const modules = ['a', 'with/slash', 'a/modules/nested'].map((name) => join(gitDir, 'modules', name));
+    for (const module of modules) git(runner.root, ['init', '-q', '--bare', module]);
+    const all = [gitDir, ...modules];
+    const plain = all.map((directory) => readFileSync(join(directory, 'config'), 'utf8'));
+    for (const path of [token, key, `${key}_known_hosts`]) writeFileSync(path, BASIC);
+    for (const directory of all) {
+      const set = (name: string, value: string): string =>
+        git(runner.root, ['config', '--file', join(directory, 'config'), '--add', name, value]);
+      set(`http.${server.origin}/.extraheader`, `AUTHORIZATION: basic ${BASIC}`); // version 2 to 5
+      set('core.sshCommand', ssh);
+      set(`includeIf.gitdir:${directory}.path`, token); // version 6 and 7
+      set(`includeIf.gitdir:/github/workspace/.git.path`, containers);
+      if (directory === gitDir) continue;
+      set(`url.${server.origin}/.insteadOf`, 'git@127.0.0.1:');
+      set(`url.${server.origin}/.insteadOf`, 'org-42@github.com:');
+    }
+    const failures = removeCredentials({ gitDir, runnerTemp: temp, origins: [server.origin] });
+    expect(failures).toEqual([]);
+    expect(all.map((directory) => readFileSync(join(directory, 'config'), 'utf8'))).toEqual(plain);
+    expect(readdirSync(temp)).toEqual([]);
+  });
+
+  it("does not take what is the user's own for it", () => {
+    const gitDir = join(runner.workspace, '.git');
+    git(runner.root, ['init', '-q', runner.workspace]);
+    const module = join(gitDir, 'modules', 'a');
+    git(runner.root, ['init', '-q', '--bare', module]);
+    const configs = [gitDir, module].map((directory) => join(directory, 'config'));
+    const set = (file: string, name: string, value: string): string =>
+      git(runner.root, ['config', '--file', file, '--add', name, value]);
+    set(configs[0]!, `url.${server.origin}/.insteadOf`, 'git@127.0.0.1:');
+    for (const file of configs) {
+      set(file, `url.${server.origin}/.insteadOf`, 'https://elsewhere.example.com/');
+      set(file, 'url.https://mirror.example.com/.insteadOf', 'git@127.0.0.1:');
+      set(file, 'http.https://elsewhere.example.com/.extraheader', 'X-Kept: yes');
+      set(file, 'includeIf.gitdir:/kept/.path', '/home/me/git-credentials');
+    }
+    const before = configs.map((file) => readFileSync(file, 'utf8'));
+    expect(removeCredentials({ gitDir, runnerTemp: runner.temp, origins: [server.origin] })).toEqual([]);
+    expect(configs.map((file) => readFileSync(file, 'utf8'))).toEqual(before);
+  });
+
+  /** The git commands of the clean-up of actions/checkout 7.0.1, and the removal of the files that they find. */
+  function cleanUpOfActionsCheckout(): void {
+    const at = runner.workspace;
+    const attempt = (args: readonly string[]): string => {
+      try {
+        return git(at, args);
+      } catch {
+        return '';
+      }
+    };
+    for (const [pattern, name] of [
+      ['core\\.sshCommand', 'core.sshCommand'],
+      [`http\\.${server.origin.replaceAll('.', '\\.')}/\\.extraheader`, `http.${server.origin}/.extraheader`],
+    ] as const) {
+      const found = attempt(['config', '--local', '--name-only', '--get-regexp', pattern]);
+      if (found !== '') git(at, ['config', '--local', '--unset-all', name]);
+    }
+    const files = new Set<string>();
+    const keys = attempt(['config', '--local', '--name-only', '--get-regexp', '^includeIf\\.gitdir:']).split('\n');
+    for (const name of keys.filter((key) => key !== '')) {
+      for (const value of attempt(['config', '--local', '--get-all', name]).split('\n')) {
+        if (!/git-credentials-[0-9a-f-]+\.config$/i.test(value)) continue;
+        const pattern = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+        git(at, ['config', '--local', '--unset', name, `^${pattern}$`]);
+        if (value.startsWith(runner.temp)) files.add(value);
+      }
+    }
+    for (const file of files) rmSync(file);
+  }
+
+  it('can be ours and the next one actions/checkout, which removes it', async () => {
+    await runner.main({ inputs: { ...inputs, 'persist-credentials': 'false' } });
+    const plain = config();
+    await runner.main({ inputs });
+    git(runner.workspace, ['config', 'core.sshCommand', '"ssh" -i "$RUNNER_TEMP/key"']);
+    cleanUpOfActionsCheckout();
+    expect(config()).toBe(plain);
+    expect(tokenFiles()).toEqual([]);
     expect(filesHolding(runner.root, SECRETS)).toEqual([]);
   });
 });

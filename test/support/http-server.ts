@@ -37,6 +37,8 @@ export interface HttpServerOptions {
   /** Requests without `Authorization: basic x-access-token:<token>` are answered with 401. */
   readonly token?: string;
   readonly faults?: readonly FaultRule[];
+  /** Called for each request before it is answered, while whoever asks is at work. */
+  readonly onRequest?: () => void;
 }
 
 /** One request as it came. */
@@ -113,6 +115,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       status: 0,
     };
     requests.push(recorded);
+    options.onRequest?.();
     const answer = (status: number, headers: Readonly<Record<string, string>>, body: string): void => {
       recorded.status = status;
       request.resume();
