@@ -16,7 +16,7 @@ import {
   parseWorkers,
 } from '../engine/engine.ts';
 import { CheckoutError, errnoOf } from '../engine/errors.ts';
-import type { EngineChoice, SparseSetting, TransportChoice } from '../engine/settings.ts';
+import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
 import { keyFault, normalizedKey, sshUrl, type SshSettings } from './ssh.ts';
@@ -53,6 +53,7 @@ export interface ActionSettings {
   /** Commits of history; 0 is all. */
   readonly fetchDepth: number;
   readonly fetchTags: boolean;
+  readonly fetchLimits: FetchLimits;
   readonly showProgress: boolean;
   readonly setSafeDirectory: boolean;
   readonly workers: number | 'auto';
@@ -128,6 +129,29 @@ function fetchDepth(environment: Environment, warnings: string[]): number {
     return 0;
   }
   return Math.min(depth, 0x7fffffff); // git's own "no limit"; a larger number is an error to it
+}
+
+/** A whole number, within limits that leave room for the odd and none for slips; null where none is given. */
+function wholeNumber(environment: Environment, name: string, most: number): number | null {
+  const text = input(environment, name);
+  if (text === '') return null;
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (!(value <= most)) throw refuse(name, `must be a whole number from 0 to ${most}, not '${text}'`);
+  return value;
+}
+
+/** A week: more than any job may take. */
+const MOST_SECONDS = 604_800;
+
+function fetchLimits(environment: Environment): FetchLimits {
+  const retries = wholeNumber(environment, 'fetch-retries', 100);
+  const stall = wholeNumber(environment, 'fetch-stall-timeout', MOST_SECONDS);
+  const deadline = wholeNumber(environment, 'fetch-timeout', MOST_SECONDS);
+  return {
+    ...(retries === null ? {} : { attempts: retries + 1 }),
+    ...(stall === null ? {} : { stallMs: stall * 1000 }),
+    ...(deadline === null ? {} : { deadlineMs: deadline * 1000 }),
+  };
 }
 
 function sparseSetting(environment: Environment, warnings: string[]): SparseSetting {
@@ -285,6 +309,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),
+    fetchLimits: fetchLimits(environment),
     showProgress: flag(environment, 'show-progress', true, warnings),
     setSafeDirectory: flag(environment, 'set-safe-directory', true, warnings),
     workers: parseWorkers(input(environment, 'workers') || 'auto', 'workers'),

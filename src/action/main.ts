@@ -133,11 +133,12 @@ async function passesRefTest(step: Step, form: RefForm): Promise<boolean> {
 }
 
 async function fetchCommits(step: Step): Promise<Fetched> {
-  const { settings, git, gitDir, ports, serverEnvironment: env } = step;
-  const { fetchDepth: depth } = settings;
-  const form = settings.form ?? (await lookUpDefaultBranch(git, env));
+  const { settings, git, gitDir, ports, serverEnvironment: env, signal } = step;
+  const { fetchDepth: depth, fetchLimits: limits } = settings;
+  const server = { ports, env, limits, signal };
+  const form = settings.form ?? (await lookUpDefaultBranch(server));
   const ref = settings.form === null && form.kind === 'branch' ? `refs/heads/${form.name}` : settings.ref;
-  let remote = form.kind === 'unqualified' && depth > 0 ? await lookUpRemoteName(git, env, form.name) : undefined;
+  let remote = form.kind === 'unqualified' && depth > 0 ? await lookUpRemoteName(server, form.name) : undefined;
 
   const request = {
     directory: settings.repositoryPath,
@@ -148,7 +149,8 @@ async function fetchCommits(step: Step): Promise<Fetched> {
     ...(settings.filter === null ? {} : { filter: settings.filter }),
     transport: settings.transport,
     env,
-    signal: step.signal,
+    limits,
+    signal,
   };
   const shallow = depth === 0 && existsSync(join(gitDir, 'shallow'));
   let outcome = await fetch(
@@ -179,7 +181,10 @@ async function fetchCommits(step: Step): Promise<Fetched> {
 /** Fetches and checks out, once. Throws Unusable if a reused repository has to go first. */
 async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult> {
   const { settings } = step;
-  const fetched = await logGroup('Fetching', () => fetchCommits(step));
+  const isUnusable = (error: ErrorJson): boolean => reused && settings.clean && isGoneWithANewRepository(error);
+  const fetched = await logGroup('Fetching', () => fetchCommits(step)).catch((error: unknown) => {
+    throw error instanceof CheckoutError && isUnusable(error.toJSON()) ? new Unusable(error.message) : error;
+  });
   const report = await logGroup('Checking out', () =>
     checkout(
       {
@@ -195,6 +200,7 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
         config: [],
         environment: step.environment,
         fetchEnv: step.serverEnvironment,
+        fetchLimits: settings.fetchLimits,
         signal: step.signal,
       },
       step.ports,
@@ -202,9 +208,7 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
     ),
   );
   const { error } = report;
-  if (error !== undefined && reused && settings.clean && isGoneWithANewRepository(error)) {
-    throw new Unusable(error.message);
-  }
+  if (error !== undefined && isUnusable(error)) throw new Unusable(error.message);
   return { report, ref: fetched.ref };
 }
 

@@ -2,13 +2,11 @@
  * Asks the remote, through git, what the `ref` input leaves open: its default branch, and whether a short name is a branch
  * or a tag there. actions/checkout asks the REST interface for the first, which not every server has.
  */
-import { fetchError, redactor } from '../engine/engine.ts';
+import { redactor, runOnline } from '../engine/engine.ts';
 import { CheckoutError } from '../engine/errors.ts';
-import type { GitProcess } from '../engine/settings.ts';
+import type { EnginePorts, FetchLimits, GitProcess } from '../engine/settings.ts';
 import { gitText } from './git.ts';
 import { refForm, type RefForm, type RemoteName } from './ref.ts';
-
-type Environment = Readonly<Record<string, string>>;
 
 /** Lines of `ls-remote`: `<oid>\t<ref>` and, with --symref, `ref: <target>\t<ref>`. */
 function remoteRefs(text: string): ReadonlyMap<string, string> {
@@ -21,18 +19,35 @@ function remoteRefs(text: string): ReadonlyMap<string, string> {
   return refs;
 }
 
+/** How the server is asked. */
+export interface RemoteFacts {
+  readonly ports: EnginePorts;
+  /** Environment of git processes that talk to the server. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly limits: FetchLimits;
+  readonly signal: AbortSignal;
+}
+
 /** What the server answers to `ls-remote`. Throws as a fetch does. */
-async function askRemote(git: GitProcess, env: Environment, what: string, args: readonly string[]): Promise<string> {
-  // Its messages are read, so they must be in English.
-  const call = { args: ['ls-remote', '--quiet', ...args], env: { LC_ALL: 'C', ...env } };
-  const { exitCode, stdout, stderr } = await git(call);
-  if (exitCode !== 0) throw fetchError(stderr, exitCode, `asking the server for ${what}`, redactor(env));
+async function askRemote(facts: RemoteFacts, what: string, args: readonly string[]): Promise<string> {
+  const { ports, env, limits, signal } = facts;
+  const { stdout } = await runOnline(
+    {
+      what: `asking the server for ${what}`,
+      args: ['ls-remote', '--quiet', ...args],
+      env,
+      limits,
+      signal,
+      onStderrLine: (line) => ports.observer.info(redactor(env)(line)),
+    },
+    ports,
+  );
   return stdout.toString('utf8');
 }
 
 /** What the remote's HEAD names: its default branch, or the commit where it is on none. */
-export async function lookUpDefaultBranch(git: GitProcess, env: Environment): Promise<RefForm> {
-  const text = await askRemote(git, env, 'the default branch', ['--symref', 'origin', 'HEAD']);
+export async function lookUpDefaultBranch(facts: RemoteFacts): Promise<RefForm> {
+  const text = await askRemote(facts, 'the default branch', ['--symref', 'origin', 'HEAD']);
   const head = remoteRefs(text).get('HEAD');
   if (head === undefined) {
     throw new CheckoutError(
@@ -44,11 +59,11 @@ export async function lookUpDefaultBranch(git: GitProcess, env: Environment): Pr
 }
 
 /** Whether the remote has a branch and a tag of exactly this name. */
-export async function lookUpRemoteName(git: GitProcess, env: Environment, name: string): Promise<RemoteName> {
+export async function lookUpRemoteName(facts: RemoteFacts, name: string): Promise<RemoteName> {
   const branch = `refs/heads/${name}`;
   const tag = `refs/tags/${name}`;
   // git matches the ends of names too, so what it lists need not be what was asked for.
-  const refs = remoteRefs(await askRemote(git, env, `'${name}'`, ['origin', branch, tag]));
+  const refs = remoteRefs(await askRemote(facts, `'${name}'`, ['origin', branch, tag]));
   return { branch: refs.has(branch), tag: refs.has(tag) };
 }
 

@@ -30,8 +30,9 @@ import type {
   TransportChoice,
 } from './settings.ts';
 
-export { fetchError, formatThatRemoteHas } from './fetch/fetch-error.ts';
+export { formatThatRemoteHas } from './fetch/fetch-error.ts';
 export { spawnGit } from './fetch/git-process.ts';
+export { runOnline } from './fetch/online-git.ts';
 export { redactor } from './fetch/redact.ts';
 export {
   parseEngineChoice,

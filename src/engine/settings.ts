@@ -16,12 +16,26 @@ export interface RunSettings {
   /** Hash each object that is read, and compare with its id. Only our own engine can do this. */
   readonly verify?: boolean;
   readonly transport: TransportChoice;
+  /** How often and how long a server is tried. */
+  readonly fetchLimits?: FetchLimits;
   /** Facts to plan by instead of probing this machine. */
   readonly hostFacts?: HostFacts;
   /** Configuration on top of all files, as `git -c KEY=VALUE`. */
   readonly config: readonly ConfigOverride[];
   /** Stops the run: nothing half-made stays behind. */
   readonly signal?: AbortSignal;
+}
+
+/** How often and how long a server is tried. What is left out has the default of the file named. */
+export interface FetchLimits {
+  /** Attempts in all, 1 or more: fetch/retry.ts. */
+  readonly attempts?: number;
+  /** The wait before the second attempt, about, in milliseconds: fetch/retry.ts. */
+  readonly retryDelayMs?: number;
+  /** An attempt is stopped when nothing (or next to nothing) came for so many milliseconds; 0 for never: fetch/online-git.ts. */
+  readonly stallMs?: number;
+  /** An attempt is stopped, and none follows, when it has taken so many milliseconds in all; 0 for never: fetch/online-git.ts. */
+  readonly deadlineMs?: number;
 }
 
 export interface ConfigOverride {
@@ -121,6 +135,8 @@ export interface GitCall {
   readonly signal?: AbortSignal;
   /** Lines of standard error as they come (progress). */
   readonly onStderrLine?: (line: string) => void;
+  /** Opens a pipe as descriptor 3 and gives the lines that come through it; not on Windows, where git inherits none. */
+  readonly onTraceLine?: (line: string) => void;
 }
 
 export interface GitResult {
@@ -149,6 +165,7 @@ export interface FetchRequest {
   readonly transport: TransportChoice;
   /** Environment for the fetch alone; the place for credentials (GIT_CONFIG_COUNT and its keys). */
   readonly env?: Readonly<Record<string, string>>;
+  readonly limits?: FetchLimits;
   readonly signal?: AbortSignal;
 }
 

@@ -74,6 +74,7 @@ const fetchOf = (directory: string, over: Partial<FetchRequest> = {}): FetchRequ
   prune: true,
   progress: false,
   transport: 'auto',
+  limits: { attempts: 1 },
   ...over,
 });
 

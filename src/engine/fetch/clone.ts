@@ -10,7 +10,14 @@ import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { formatOfHexOid, type ObjectFormat, SHA256 } from '../oid.ts';
 import { refExists } from '../refs/read-refs.ts';
 import { writeSymbolicRef } from '../refs/head-update.ts';
-import type { CloneRequest, CheckoutTarget, ConfigOverride, EnginePorts, FetchOutcome } from '../settings.ts';
+import type {
+  CloneRequest,
+  CheckoutTarget,
+  ConfigOverride,
+  EnginePorts,
+  FetchLimits,
+  FetchOutcome,
+} from '../settings.ts';
 import {
   type CloneAttempt,
   parseRemoteHead,
@@ -18,8 +25,9 @@ import {
   type RemoteHead,
   remoteObjectFormat,
 } from './clone-plan.ts';
-import { FETCH_ENVIRONMENT, fetchByGit } from './fetch.ts';
-import { fetchError, formatThatRemoteHas } from './fetch-error.ts';
+import { fetchByGit } from './fetch.ts';
+import { formatThatRemoteHas } from './fetch-error.ts';
+import { runOnline } from './online-git.ts';
 import { redactor, redactUrls } from './redact.ts';
 
 /** An empty repository, ready to be fetched into. */
@@ -45,6 +53,7 @@ interface CloneOptions {
   readonly config?: readonly ConfigOverride[] | undefined;
   /** Without one git's own default holds: SHA-1 unless the environment says otherwise. */
   readonly objectFormat?: ObjectFormat | undefined;
+  readonly limits?: FetchLimits | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -147,17 +156,29 @@ export interface RemoteAnswer {
  */
 export async function askRemoteHead(
   url: string,
-  ports: Pick<EnginePorts, 'git'>,
+  ports: EnginePorts,
   options: CloneOptions = {},
 ): Promise<RemoteAnswer> {
-  const { env, signal } = options;
-  const result = await ports.git({
-    args: [...configArgs(options.config ?? []), '-c', 'protocol.version=2', 'ls-remote', '--symref', '--', url, 'HEAD'],
-    env: { ...FETCH_ENVIRONMENT, ...env },
-    ...(signal === undefined ? {} : { signal }),
-  });
-  const redact = redactor(env);
-  if (result.exitCode !== 0) throw fetchError(result.stderr, result.exitCode, `reading '${redact(url)}'`, redact);
+  const { env, limits, signal } = options;
+  const result = await runOnline(
+    {
+      what: `reading '${redactor(env)(url)}'`,
+      args: [
+        ...configArgs(options.config ?? []),
+        '-c',
+        'protocol.version=2',
+        'ls-remote',
+        '--symref',
+        '--',
+        url,
+        'HEAD',
+      ],
+      limits,
+      ...(env === undefined ? {} : { env }),
+      ...(signal === undefined ? {} : { signal }),
+    },
+    ports,
+  );
   const answer = result.stdout.toString('utf8');
   return { head: parseRemoteHead(answer), objectFormat: remoteObjectFormat(answer) };
 }
@@ -174,8 +195,8 @@ export async function cloneByGit(
   ports: EnginePorts,
   env?: Readonly<Record<string, string>>,
 ): Promise<Cloned> {
-  const { config, depth, ref, signal } = request;
-  const options: CloneOptions = { env, config, signal };
+  const { config, depth, fetchLimits: limits, ref, signal } = request;
+  const options: CloneOptions = { env, config, limits, signal };
   const url = cloneSource(request.url, cwd);
   // Refused before anything is made.
   let attempts = ref === undefined ? null : planCloneRefspecs(ref, depth, null);
@@ -254,6 +275,7 @@ async function fetchFirst(
           progress: true,
           transport: request.transport,
           ...(env === undefined ? {} : { env }),
+          ...(request.fetchLimits === undefined ? {} : { limits: request.fetchLimits }),
           ...(request.signal === undefined ? {} : { signal: request.signal }),
         },
         ports,

@@ -5,6 +5,7 @@
 import { CheckoutError, type ErrorCode } from '../errors.ts';
 import { displayBytes } from '../bytes.ts';
 import { type ObjectFormat, SHA1, SHA256 } from '../oid.ts';
+import { isTransientStatus } from './retry.ts';
 
 /** Lines that say that it failed, not why; another line says why. */
 const SAYS_NOTHING =
@@ -27,7 +28,39 @@ const KINDS: readonly { readonly code: ErrorCode; readonly says: RegExp }[] = [
     code: 'unknown-revision',
     says: /couldn't find remote ref|not our ref|no such remote ref|unadvertised object|invalid refspec|Remote branch .* not found/i,
   },
+  // What is wrong with the repository here, which another one would not have.
+  {
+    code: 'object-corrupt',
+    says: /^(fatal|error): .*(loose object|packed object|object file|packfile|index file|pack file|shallow) .*(corrupt|is empty|invalid|does not match)|^fatal: bad shallow|^error: inflate: data stream error/,
+  },
+  {
+    code: 'object-missing',
+    says: /^(fatal|error): (bad object|.* does not point to a valid object|Could not read [0-9a-f]{40}|Failed to traverse parents|unable to (parse|read) (commit|tree|object)|missing (blob|tree|commit)|.* did not send all necessary objects|(pack has|unresolved) .*deltas?|shallow file has changed)/,
+  },
 ];
+
+/** Failures that the same server or machine will have again, whatever else git says besides. */
+const LASTING =
+  /certificate|self[- ]signed|CAfile|Maximum \(\d+\) redirects|No space left|Disk quota|Read-only file system|cannot lock|Unable to create|unable to write|out of memory|file too large/i;
+
+/** Failures of the network, or of a server that is in trouble. */
+const TRANSIENT =
+  /Could not resolve (host|proxy)|Temporary failure|Failed to connect|Connection (was )?(refused|reset|closed|timed out|aborted|died)|timed out|Timeout was reached|Timeout, server|Operation too slow|Network is (unreachable|down)|No route to host|Host is (down|unreachable)|Broken pipe|Empty reply|kex_exchange_identification|early EOF|hung up unexpectedly|unexpected disconnect|unexpectedly closed|RPC failed|transfer closed|\bcurl \d+ |gnutls_|GnuTLS|TLS connection|SSL_|OpenSSL|HTTP\/2 stream|Proxy CONNECT aborted|invalid index-pack output|protocol error|fatal: (expected|unexpected|unable to parse|error (reading|processing)) |bad pack header|pack has bad object|pack is corrupted|unpack-objects died|index-pack died/i;
+
+/** The answers of git servers that are overloaded; every other error that a server gives in words of its own is final. */
+const OVERLOADED = /temporar|try again|unavailable|overload|too many|rate limit|internal|time(d )?out/i;
+
+/** Whether a later attempt may fare better, by what git said. Of failures with the code 'fetch-failed'. */
+export function isTransientFailure(stderr: string): boolean {
+  const said = (pattern: RegExp): string[] => [...stderr.matchAll(pattern)].map((match) => match[1] ?? '');
+  // curl's words, and the proxy's answer to CONNECT.
+  const statuses = said(/(?:returned error:|RPC failed; HTTP|HTTP code|CONNECT tunnel failed, response) (\d{3})\b/g);
+  if (statuses.length > 0) return statuses.every((status) => isTransientStatus(Number(status)));
+  if (LASTING.test(stderr)) return false;
+  const answers = said(/remote error: (.*)/g);
+  if (answers.length > 0) return answers.every((answer) => OVERLOADED.test(answer));
+  return TRANSIENT.test(stderr);
+}
 
 /**
  * The error for `stderr` of a git that talked to a remote.

@@ -2,22 +2,17 @@
  * Fetches by the git process. git stores what comes in one step at the end, so a fetch that fails or is stopped leaves
  * the repository as it was, and can be run again.
  */
+import { join } from 'node:path';
 import { CheckoutError } from '../errors.ts';
 import { configArgs } from '../config/git-options.ts';
 import type { ConfigOverride, EnginePorts, FetchOutcome, FetchRequest } from '../settings.ts';
-import { fetchError } from './fetch-error.ts';
-import { isMeterInMotion, receivingProgress } from './fetch-progress.ts';
+import { isMeterInMotion, isSaidQuietly, receivingProgress } from './fetch-progress.ts';
+import { runOnline } from './online-git.ts';
 import { redactor } from './redact.ts';
+import { UnfinishedPacks } from './unfinished-packs.ts';
 
 /** The observer wants a few calls a second; git's meter makes up to a hundred. */
 const PROGRESS_INTERVAL_MS = 250;
-
-/** No prompt may wait for an answer that never comes; messages are read, so they must be in English. */
-export const FETCH_ENVIRONMENT: Readonly<Record<string, string>> = {
-  GIT_TERMINAL_PROMPT: '0',
-  GCM_INTERACTIVE: 'Never',
-  LC_ALL: 'C',
-};
 
 /** A repack in the background would take packs away from under the checkout that follows. */
 export const NO_MAINTENANCE = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
@@ -40,7 +35,8 @@ export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride
   const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2', 'fetch'];
   if (!request.tags) args.push('--no-tags');
   if (request.prune) args.push('--prune');
-  args.push('--no-recurse-submodules', request.progress ? '--progress' : '--quiet');
+  // Always with progress, shown or not: it tells a transfer that is dead from one that is slow.
+  args.push('--no-recurse-submodules', '--progress');
   if (filter !== undefined) args.push(`--filter=${filter}`);
   if (depth !== undefined) args.push(`--depth=${depth}`);
   if (request.unshallow === true) args.push('--unshallow');
@@ -65,6 +61,10 @@ export async function fetchByGit(
   const start = performance.now();
   let lastProgress = -Infinity;
   const onStderrLine = (line: string): void => {
+    if (!request.progress) {
+      if (isSaidQuietly(line)) observer.info(redact(line));
+      return;
+    }
     const progress = receivingProgress(line);
     if (progress !== null) {
       const now = performance.now();
@@ -74,16 +74,20 @@ export async function fetchByGit(
     }
     if (!isMeterInMotion(line)) observer.info(redact(line));
   };
-  const result = await ports.git({
-    args: fetchArgs(request, config),
-    cwd: request.directory,
-    env: { ...FETCH_ENVIRONMENT, ...request.env },
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
-    ...(request.progress ? { onStderrLine } : {}),
-  });
-  if (result.exitCode !== 0) {
-    throw fetchError(result.stderr, result.exitCode, `fetch from '${redact(request.remote)}'`, redact);
-  }
+  const unfinished = new UnfinishedPacks(join(request.directory, '.git', 'objects', 'pack'));
+  await runOnline(
+    {
+      what: `fetch from '${redact(request.remote)}'`,
+      args: fetchArgs(request, config),
+      cwd: request.directory,
+      onStderrLine,
+      afterFailure: () => unfinished.remove(),
+      limits: request.limits,
+      ...(request.env === undefined ? {} : { env: request.env }),
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    },
+    ports,
+  );
   return {
     transport: 'git',
     ms: performance.now() - start,

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
+import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { CheckoutError, errnoOf } from '../errors.ts';
 import { processEnvironment } from '../gitdir/environment.ts';
@@ -140,7 +141,12 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       child = spawn(program, call.args, {
         cwd: call.cwd,
         env: environment,
-        stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+        stdio: [
+          call.input === undefined ? 'ignore' : 'pipe',
+          'pipe',
+          'pipe',
+          ...(call.onTraceLine === undefined || process.platform === 'win32' ? [] : ['pipe' as const]),
+        ],
         windowsHide: true,
       });
     } catch (error) {
@@ -162,6 +168,8 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
     let outLength = 0;
     const tail = new Tail(MAX_STDERR_BYTES);
     const lines = call.onStderrLine === undefined ? null : new LineSplitter(call.onStderrLine);
+    const trace = child.stdio[3] instanceof Readable ? child.stdio[3] : null;
+    const traceLines = call.onTraceLine === undefined ? null : new LineSplitter(call.onTraceLine);
     let failure: CheckoutError | null = null;
     let ended: { code: number | null; signal: NodeJS.Signals | null } | null = null;
     let killTimer: NodeJS.Timeout | undefined;
@@ -183,11 +191,13 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       signal?.removeEventListener('abort', onAbort);
       stdout.destroy();
       stderr.destroy();
+      trace?.destroy();
       settle();
     };
     const complete = (): void => {
       finish(() => {
         lines?.end();
+        traceLines?.end();
         if (failure !== null) {
           reject(failure);
           return;
@@ -219,9 +229,14 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       lines?.push(chunk);
       waitForPipes();
     });
+    trace?.on('data', (chunk: Buffer) => {
+      traceLines?.push(chunk);
+      waitForPipes();
+    });
     // A read error on a pipe ends its output early; the exit status still tells how git fared.
     stdout.on('error', waitForPipes);
     stderr.on('error', waitForPipes);
+    trace?.on('error', waitForPipes);
     child.once('error', (error) => finish(() => reject(startError(error, call.cwd))));
     child.once('exit', (code, exitSignal) => {
       ended = { code, signal: exitSignal };

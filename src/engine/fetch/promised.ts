@@ -2,25 +2,15 @@
  * Brings objects that a partial clone lacks from its promisor remotes (git-fetch(1), "partial clone"): all that are wanted in one
  * request, by the same `git fetch` that git runs for itself when an object is missing.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { parseConfigBool } from '../config/config-values.ts';
 import type { Environment } from '../config/environment.ts';
 import { CheckoutError } from '../errors.ts';
-import type { EnginePorts } from '../settings.ts';
-import { FETCH_ENVIRONMENT, NO_MAINTENANCE } from './fetch.ts';
-import { fetchError } from './fetch-error.ts';
+import type { EnginePorts, FetchLimits } from '../settings.ts';
+import { NO_MAINTENANCE } from './fetch.ts';
+import { isSaidQuietly } from './fetch-progress.ts';
+import { runOnline } from './online-git.ts';
 import { redactor } from './redact.ts';
-
-/**
- * Waits before the second and the third try: a server that is restarted or a connection that was lost is mostly back by then,
- * and who is offline for longer is told within a few seconds.
- */
-const RETRY_DELAYS_MS: readonly number[] = [500, 2500];
-
-/** What a later try may mend; a repository that is not there or a refused token stays so. */
-const TRANSIENT =
-  /Could not resolve host|Failed to connect|Connection (refused|reset|closed|timed out)|timed out|Temporary failure|early EOF|hung up unexpectedly|unexpected disconnect|RPC failed|returned error: (408|429|5\d\d)|\bcurl \d+ |TLS|SSL_|invalid index-pack output/i;
 
 export interface PromisedFetch {
   readonly ports: EnginePorts;
@@ -31,7 +21,7 @@ export interface PromisedFetch {
   /** Credentials, for this fetch alone. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
-  readonly retryDelaysMs?: readonly number[];
+  readonly limits?: FetchLimits | undefined;
 }
 
 /**
@@ -71,15 +61,14 @@ export async function fetchPromised(facts: PromisedFetch, missing: () => readonl
 }
 
 async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly string[]): Promise<void> {
-  const { ports, signal, retryDelaysMs: delays = RETRY_DELAYS_MS } = facts;
+  const { ports, signal } = facts;
   const redact = redactor(facts.env);
   const from = redact(remote);
   const objects = oids.length === 1 ? 'object' : 'objects';
   ports.observer.info(`fetching ${oids.length} missing ${objects} from '${from}'`);
-  // Sorted, as git sends them.
-  const input = Buffer.from([...oids].sort().join('\n') + '\n');
-  for (let attempt = 0; ; attempt++) {
-    const result = await ports.git({
+  await runOnline(
+    {
+      what: `fetch of missing objects from '${from}'`,
       args: [
         ...facts.gitOptions,
         ...NO_MAINTENANCE,
@@ -87,7 +76,8 @@ async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly st
         '-c',
         'fetch.negotiationAlgorithm=noop',
         'fetch',
-        '--quiet',
+        // Not to be shown, but it tells a transfer that is dead from one that is slow.
+        '--progress',
         '--no-tags',
         '--no-write-fetch-head',
         '--recurse-submodules=no',
@@ -97,15 +87,15 @@ async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly st
         remote,
       ],
       cwd: facts.cwd,
-      env: { ...FETCH_ENVIRONMENT, ...facts.env },
-      input,
+      env: facts.env,
+      // Sorted, as git sends them.
+      input: Buffer.from([...oids].sort().join('\n') + '\n'),
+      onStderrLine: (line) => {
+        if (isSaidQuietly(line)) ports.observer.info(redact(line));
+      },
+      limits: facts.limits,
       ...(signal === undefined ? {} : { signal }),
-    });
-    if (result.exitCode === 0) return;
-    const error = fetchError(result.stderr, result.exitCode, `fetch of missing objects from '${from}'`, redact);
-    const delay = delays[attempt];
-    if (delay === undefined || error.code !== 'fetch-failed' || !TRANSIENT.test(result.stderr)) throw error;
-    ports.observer.warning(`${error.message}; trying again`);
-    await sleep(delay, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-  }
+    },
+    ports,
+  );
 }

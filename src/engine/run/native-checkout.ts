@@ -192,9 +192,9 @@ function missingObjectsFetch({ request, repository, config, ports }: Session): F
   const remotes = promisorRemotes(config, processEnvironment());
   if (remotes.length === 0) return undefined;
   const { gitOptions, workTree: cwd } = repository;
-  const { signal, fetchEnv: env = {} } = request;
+  const { signal, fetchEnv: env = {}, fetchLimits: limits } = request;
   return async (missing) => {
-    await fetchPromised({ ports, gitOptions, cwd, remotes, env, signal }, missing);
+    await fetchPromised({ ports, gitOptions, cwd, remotes, env, limits, signal }, missing);
   };
 }
 

@@ -27,7 +27,7 @@ describe('fetchArgs', () => {
       '--no-tags',
       '--prune',
       '--no-recurse-submodules',
-      '--quiet',
+      '--progress',
       '--',
       'origin',
       '+refs/heads/a:refs/remotes/origin/a',

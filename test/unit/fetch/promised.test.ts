@@ -54,7 +54,7 @@ describe('fetchPromised', () => {
           remotes,
           env: { GIT_CONFIG_VALUE_0: 'AUTHORIZATION: basic c2VjcmV0c2VjcmV0' },
           signal: undefined,
-          retryDelaysMs: [1, 1],
+          limits: { retryDelayMs: 1 },
         },
         () => wanted.filter((oid) => !here.has(oid)),
       );
