@@ -4,7 +4,7 @@
  * would leave git at work, holding its locks.
  */
 import { info } from '@actions/core';
-import { spawnGit } from '../engine/engine.ts';
+import { findGit, spawnGit } from '../engine/engine.ts';
 import { CheckoutError, type ErrorCode } from '../engine/errors.ts';
 import type { GitCall, GitProcess, GitResult } from '../engine/settings.ts';
 import { harmlessLine, logLine } from './log.ts';
@@ -20,6 +20,13 @@ export function gitEnvironment(orchestrationId: string): Record<string, string> 
     GIT_LFS_SKIP_SMUDGE: '1', // LFS content only where it is asked for
     GIT_HTTP_USER_AGENT: agent,
   };
+}
+
+/** Whether there is a git to run. */
+export function hasGit(environment: NodeJS.ProcessEnv): boolean {
+  // Without a PATH the system has one of its own.
+  if (process.platform !== 'win32' && environment['PATH'] === undefined) return true;
+  return findGit(environment, process.platform) !== null;
 }
 
 /** A git port that runs in `cwd` unless told otherwise, with `environment`, stopped by `signal`. */

@@ -19,6 +19,7 @@ import { CheckoutError, errnoOf } from '../engine/errors.ts';
 import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
+import { restBaseUrl } from './rest-base-url.ts';
 import { keyFault, normalizedKey, sshUrl, type SshSettings } from './ssh.ts';
 
 /** Everything that the step does follows from this. */
@@ -33,6 +34,8 @@ export interface ActionSettings {
   readonly name: string;
   /** Such as `https://github.com`; the token goes nowhere else. */
   readonly serverOrigin: string;
+  /** Where the REST interface of that server is, such as `https://api.github.com`. */
+  readonly apiUrl: string;
   /** What `origin` is set to: over HTTP no user and no `.git`; with a key the address of the SSH server. */
   readonly url: string;
   /** The key to fetch with; null for the token. */
@@ -297,6 +300,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     owner,
     name,
     serverOrigin: origin,
+    apiUrl: restBaseUrl(input(environment, 'github-server-url'), origin, environment['GITHUB_API_URL'] ?? ''),
     url: ssh === null ? `${origin}/${repositoryName}` : sshUrl(ssh.user, origin, repositoryName),
     ssh,
     form,

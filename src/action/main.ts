@@ -20,7 +20,7 @@ import {
   writeCredentialsFile,
 } from './credentials.ts';
 import { refuseUnsafePullRequestCheckout } from './fork-guard.ts';
-import { credentialEnvironmentHint, gitEnvironment, loggedGit } from './git.ts';
+import { credentialEnvironmentHint, gitEnvironment, hasGit, loggedGit } from './git.ts';
 import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { publishError, publishOutputs } from './outputs.ts';
@@ -251,6 +251,22 @@ function warnOfFailure(cleanUp: () => void): void {
   }
 }
 
+/** Nothing of it is left to the post phase, so no state is saved. */
+async function runWithoutGit(
+  settings: ActionSettings,
+  environment: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    // Loaded here alone, since hardly any job needs it.
+    const { checkOutArchive } = await import(/* webpackChunkName: "rest-archive" */ './rest-archive.ts');
+    await checkOutArchive(settings, environment, signal);
+  } catch (error) {
+    if (error instanceof CheckoutError) publishError(error, settings.runnerTemp);
+    throw error;
+  }
+}
+
 async function run(environment: NodeJS.ProcessEnv): Promise<void> {
   const settings = readSettings(environment, readEvent(environment));
   refuseUnsafePullRequestCheckout(settings.guard);
@@ -259,6 +275,11 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
   setSecret(basicCredential(settings.token));
   for (const line of secretLines(settings.ssh?.key ?? '')) setSecret(line);
   for (const line of settings.warnings) warning(line);
+
+  const abort = new AbortController();
+  const stop = (): void => abort.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  if (!hasGit(environment)) return runWithoutGit(settings, environment, abort.signal);
 
   const { runnerTemp, repositoryPath, serverOrigin, persistCredentials } = settings;
   const temporaryHome = settings.setSafeDirectory ? newTemporaryHome(runnerTemp) : null;
@@ -271,9 +292,6 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     ...(credentialsPath === null ? {} : { credentialsPath }),
     ...(temporaryHome === null ? {} : { temporaryHome }),
   });
-  const abort = new AbortController();
-  const stop = (): void => abort.abort();
-  process.on('SIGINT', stop).on('SIGTERM', stop);
   info(addProblemMatcher(runnerTemp));
   let result: StepResult;
   try {

@@ -34,6 +34,8 @@ export { formatThatRemoteHas } from './fetch/fetch-error.ts';
 export { spawnGit } from './fetch/git-process.ts';
 export { runOnline } from './fetch/online-git.ts';
 export { redactor } from './fetch/redact.ts';
+export { findGit } from './gitdir/git-executable.ts';
+export { refusedPath } from './object/refused-path.ts';
 export {
   parseEngineChoice,
   parseMemoryLimit,

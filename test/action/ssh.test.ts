@@ -2,7 +2,7 @@
 // use the key if it persists, and how it fails.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { basename, delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ import {
   normalizedKey,
   sshCommand,
 } from '../../src/action/ssh.ts';
+import { findGit } from '../../src/engine/engine.ts';
 import { startSshServer, whyNoSshServer, type SshServer } from '../support/ssh-server.ts';
 import { git, gitOnline, makeFixture, type Fixture } from './git-fixture.ts';
 import { filesHolding, TestRunner, type StepOptions, type StepResult } from './run-action.ts';
@@ -179,7 +180,7 @@ describe.skipIf(noServer !== null)(`ssh-key${noServer === null ? '' : ` (skipped
       name: string,
       inputs: () => Readonly<Record<string, string>>,
       message: RegExp,
-      path: string | null,
+      programs: 'git alone' | 'nothing' | null,
     ];
     const cases: readonly Case[] = [
       [
@@ -230,16 +231,25 @@ describe.skipIf(noServer !== null)(`ssh-key${noServer === null ? '' : ` (skipped
         /Load key .*; the private key in 'ssh-key' cannot be read/,
         null,
       ],
-      ['no ssh', () => ({}), /input 'ssh-key' needs ssh, which is not installed/, '/nonexistent'],
+      ['no ssh', () => ({}), /input 'ssh-key' needs ssh, which is not installed/, 'git alone'],
+      ['no ssh and no git', () => ({}), /git is not in PATH, and input 'ssh-key' needs it/, 'nothing'],
     ];
+    /** A folder for PATH, below the runner's home. */
+    function folderWith(runner: TestRunner, programs: 'git alone' | 'nothing'): string {
+      const folder = join(runner.home, 'bin');
+      mkdirSync(folder);
+      if (programs === 'git alone') symlinkSync(findGit(process.env, process.platform)!, join(folder, 'git'));
+      return folder;
+    }
     function damaged(key: string): string {
       const lines = key.split('\n');
       return [...lines.slice(0, 2), ...lines.slice(3)].join('\n');
     }
 
-    it.concurrent.each(cases)('%s', async (_, inputs, message, path) => {
+    it.concurrent.each(cases)('%s', async (_, inputs, message, programs) => {
       const runner = newRunner();
-      const result = await runner.main(options(runner, inputs(), path === null ? {} : { PATH: path }));
+      const env = programs === null ? {} : { PATH: folderWith(runner, programs) };
+      const result = await runner.main(options(runner, inputs(), env));
       expect(result.exitCode).toBe(1);
       expect(result.errors).toEqual([expect.stringMatching(message)]);
       expectNoSecretShown(result);

@@ -99,7 +99,9 @@ describe('package-lock.json', () => {
 describe('dependencies', () => {
   /** Those of `names` that no source imports. */
   function unused(names: readonly string[], sources: readonly string[]): string[] {
-    return names.filter((name) => !sources.some((source) => source.includes(`'${name}'`)));
+    return names.filter(
+      (name) => !sources.some((source) => source.includes(`'${name}'`) || source.includes(`'${name}/`)),
+    );
   }
 
   it('are all imported by the sources', async () => {
