@@ -5,9 +5,17 @@
  */
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { redactor } from '../engine/engine.ts';
-import { CheckoutError, errnoOf, type ErrorCode } from '../engine/errors.ts';
+import {
+  DEADLINE_MS,
+  isTransientStatus,
+  parseRetryAfter,
+  redactor,
+  STALL_MS,
+  TransientFetchError,
+  withRetries,
+} from '../engine/engine.ts';
+import { CheckoutError, errnoOf } from '../engine/errors.ts';
+import type { FetchLimits } from '../engine/settings.ts';
 import { harmlessLine } from './log.ts';
 
 /** What requests have in common. */
@@ -20,26 +28,8 @@ export interface RestApi {
   readonly signal: AbortSignal;
   /** Told about failed attempts, one line each. */
   readonly log: (line: string) => void;
-  /** Other values than the default are for tests. */
-  readonly limits?: RestLimits;
+  readonly limits: FetchLimits;
 }
-
-export interface RestLimits {
-  /** A server that sends fewer than `minBytes` within this time is given up. */
-  readonly windowMs: number;
-  readonly minBytes: number;
-  /** How long to wait before the second attempt and before the third, at most; half of it at least. */
-  readonly delaysMs: readonly number[];
-}
-
-/**
- * 1000 bytes a second over a minute is what git's documentation has as an example for http.lowSpeedLimit; a server that
- * makes a large archive needs some time for its first byte. actions/checkout waits 10 to 20 s before either attempt.
- */
-const LIMITS: RestLimits = { windowMs: 60_000, minBytes: 60_000, delaysMs: [8000, 20_000] };
-
-/** Longer than this a job does not wait because the server says so; GitHub's hourly limit can be that far away. */
-const LONGEST_RETRY_AFTER_MS = 120_000;
 
 const MOST_REDIRECTS = 5;
 
@@ -49,29 +39,9 @@ const MOST_ERROR_BYTES = 64 * 1024;
 /** Of a JSON answer; that about a repository has some 10 KB. */
 const MOST_JSON_BYTES = 4 * 1024 * 1024;
 
-/** A failure that may be gone with the next attempt. */
-class Transient extends Error {
-  readonly error: CheckoutError;
-  readonly retryAfterMs: number | null;
-
-  constructor(error: CheckoutError, retryAfterMs: number | null = null) {
-    super(error.message);
-    this.error = error;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
 /** What is said of an address: the query is left out. */
 function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
-}
-
-/** `Retry-After` in milliseconds, seconds and dates alike; null if there is none or it says nothing. */
-export function retryAfterMs(header: string | undefined, now: number): number | null {
-  if (header === undefined) return null;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
 async function readBody(response: IncomingMessage, mostBytes: number): Promise<Buffer | null> {
@@ -110,16 +80,14 @@ async function statusFailure(
   const said = textMember(parseJson(await readBody(response, MOST_ERROR_BYTES)), 'message').slice(0, 200);
   const text = harmlessLine(redact(`${shown(url)} answered ${status}${said === '' ? '' : `: ${said}`}`));
   if (status === 404) return notFound;
-  const after = retryAfterMs(headers['retry-after'], Date.now());
-  const isRateLimit =
-    status === 429 || (status === 403 && (after !== null || headers['x-ratelimit-remaining'] === '0'));
-  if (isRateLimit || status === 408 || status >= 500) {
-    const error = new CheckoutError('fetch-failed', text);
-    // Without the header there is no telling when the limit ends, but it is not within seconds.
-    return status === 403 && after === null ? error : new Transient(error, after);
+  const after = parseRetryAfter(headers['retry-after'] ?? '', Date.now());
+  // GitHub's limits: of one it says when to come back; of the hourly one another header does, and it is not within seconds.
+  const isLimited = status === 403 && (after !== null || headers['x-ratelimit-remaining'] === '0');
+  if (isTransientStatus(status) || (isLimited && after !== null)) {
+    return new TransientFetchError('fetch-failed', text, {}, after);
   }
-  const code: ErrorCode = status === 401 || status === 403 ? 'authentication-failed' : 'fetch-failed';
-  return new CheckoutError(code, text);
+  const isRefused = status === 401 || (status === 403 && !isLimited);
+  return new CheckoutError(isRefused ? 'authentication-failed' : 'fetch-failed', text);
 }
 
 /** The first Node that can use a proxy without a library (http.Agent, `proxyEnv`). */
@@ -139,6 +107,11 @@ function agentFor(url: URL, environment: RestApi['environment']): HttpAgent {
   return url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
 }
 
+/** Whether Node's code of a failed connection says that it does not trust the server, which no other attempt changes. */
+export function isCertificateFault(code: string): boolean {
+  return /CERT|SIGNATURE|CRL|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|^PATH_LENGTH_EXCEEDED$/.test(code);
+}
+
 /** One request and what is done with its answer, within the limits. Redirects are followed by the caller. */
 async function exchange<Result>(
   api: RestApi,
@@ -146,7 +119,7 @@ async function exchange<Result>(
   sendsToken: boolean,
   consume: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
-  const { windowMs, minBytes } = api.limits ?? LIMITS;
+  const { stallMs = STALL_MS, deadlineMs = DEADLINE_MS } = api.limits;
   const { signal } = api;
   const agent = agentFor(url, api.environment);
   const headers = {
@@ -157,18 +130,27 @@ async function exchange<Result>(
   };
   const get = url.protocol === 'https:' ? httpsGet : httpGet;
   const request = get(url, { agent, headers, signal });
+  const stopped: CheckoutError[] = [];
+  const stop = (error: CheckoutError): void => {
+    stopped.push(error);
+    request.destroy(error);
+  };
   let before = 0;
-  const stalled: Transient[] = [];
-  const watch = setInterval(() => {
+  const watch = (): void => {
     const now = request.socket?.bytesRead ?? 0;
-    const enough = now - before >= minBytes;
+    const enough = now - before >= stallMs;
     before = now;
-    if (enough) return;
-    const what = `${shown(url)} sent less than ${minBytes} bytes in ${windowMs / 1000} s`;
-    const failure = new Transient(new CheckoutError('fetch-failed', what));
-    stalled.push(failure);
-    request.destroy(failure);
-  }, windowMs);
+    // 1000 bytes a second are a byte a millisecond.
+    const what = `${shown(url)} sent less than 1000 bytes a second for ${stallMs / 1000} s`;
+    if (!enough) stop(new TransientFetchError('fetch-failed', what, {}, null));
+  };
+  const over = (): void => {
+    stop(new CheckoutError('fetch-failed', `${shown(url)} took longer than ${deadlineMs / 1000} s`));
+  };
+  const timers = [
+    ...(stallMs === 0 ? [] : [setInterval(watch, stallMs)]),
+    ...(deadlineMs === 0 ? [] : [setTimeout(over, deadlineMs)]),
+  ];
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve).once('error', reject);
@@ -178,17 +160,22 @@ async function exchange<Result>(
     return await consume(response);
   } catch (error) {
     if (signal.aborted) throw new CheckoutError('interrupted', 'interrupted while the archive was fetched', {}, error);
-    if (stalled[0] !== undefined) throw stalled[0];
-    if (error instanceof CheckoutError || error instanceof Transient) throw error;
+    if (stopped[0] !== undefined) throw stopped[0];
+    if (error instanceof CheckoutError) throw error;
     const errno = errnoOf(error);
     // A failure of ours has no code; what the network, TLS or zlib say has one.
     if (errno === undefined) throw error;
     const reason = error instanceof Error ? error.message : errno;
-    throw new Transient(
-      new CheckoutError('fetch-failed', harmlessLine(`${shown(url)}: ${reason || errno}`), { errno }, error),
+    const text = harmlessLine(`${shown(url)}: ${reason || errno}`);
+    if (!isCertificateFault(errno)) throw new TransientFetchError('fetch-failed', text, { errno }, null, error);
+    throw new CheckoutError(
+      'fetch-failed',
+      `${text} (${errno}; NODE_EXTRA_CA_CERTS names a file of other authorities)`,
+      { errno },
+      error,
     );
   } finally {
-    clearInterval(watch);
+    for (const timer of timers) clearInterval(timer);
     request.destroy();
     agent.destroy();
   }
@@ -228,7 +215,7 @@ async function getOnce<Result>(
 
 /**
  * Gets `path` and hands the answer with status 200 to `consume`, again from the start where an attempt failed for what may
- * pass: three times in all.
+ * pass, by the rules of every fetch.
  *
  * @param notFound the error that status 404 is
  * @throws CheckoutError fetch-failed, authentication-failed, interrupted, unsupported (a proxy with an old Node.js), `notFound`,
@@ -240,28 +227,8 @@ export async function restGet<Result>(
   notFound: CheckoutError,
   consume: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
-  const { delaysMs } = api.limits ?? LIMITS;
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await getOnce(api, path, notFound, consume);
-    } catch (failure) {
-      if (!(failure instanceof Transient)) throw failure;
-      const delay = delaysMs[attempt];
-      const { error, retryAfterMs: after } = failure;
-      if (delay === undefined) throw error;
-      if (after !== null && after > LONGEST_RETRY_AFTER_MS) {
-        const wait = `it wants to be asked again in ${Math.ceil(after / 1000)} s`;
-        throw new CheckoutError(error.code, `${error.message} (${wait})`, error.subject, error);
-      }
-      const wait = Math.max(after ?? 0, delay * (0.5 + Math.random() / 2));
-      api.log(`${error.message}; tried again in ${Math.round(wait / 1000)} s`);
-      try {
-        await sleep(wait, undefined, { signal: api.signal });
-      } catch (aborted) {
-        throw new CheckoutError('interrupted', 'interrupted while waiting for another attempt', {}, aborted);
-      }
-    }
-  }
+  const { limits, signal, log } = api;
+  return withRetries({ limits, signal, warn: log }, () => getOnce(api, path, notFound, consume));
 }
 
 /**

@@ -116,7 +116,8 @@ export async function checkOutArchive(
   });
 
   const content = await logGroup('Fetching the archive', async () => {
-    const api: RestApi = { baseUrl: settings.apiUrl, token: settings.token, environment, signal, log: logLine };
+    const { apiUrl: baseUrl, token, fetchLimits: limits } = settings;
+    const api: RestApi = { baseUrl, token, environment, signal, limits, log: logLine };
     const commit = settings.form !== null && 'commit' in settings.form ? settings.form.commit : '';
     const revision = commit || settings.ref || (await restDefaultBranch(api, settings.owner, settings.name));
     logLine(`The archive of '${revision}' from ${api.baseUrl}`);

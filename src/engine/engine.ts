@@ -32,8 +32,9 @@ import type {
 
 export { formatThatRemoteHas } from './fetch/fetch-error.ts';
 export { spawnGit } from './fetch/git-process.ts';
-export { runOnline } from './fetch/online-git.ts';
+export { DEADLINE_MS, runOnline, STALL_MS } from './fetch/online-git.ts';
 export { redactor } from './fetch/redact.ts';
+export { isTransientStatus, parseRetryAfter, TransientFetchError, withRetries } from './fetch/retry.ts';
 export { findGit } from './gitdir/git-executable.ts';
 export { refusedPath } from './object/refused-path.ts';
 export {

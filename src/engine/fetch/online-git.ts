@@ -15,10 +15,10 @@ import { TransferWatch } from './transfer-watch.ts';
  * How long a server may say nothing. The longest silence of a healthy one is that of a mirror that fetches first; a lost
  * connection would otherwise be waited for until the job's limit.
  */
-const STALL_MS = 120_000;
+export const STALL_MS = 120_000;
 
 /** As long as a job of a hosted runner may take: what is longer is no fetch any more, on whatever machine. */
-const DEADLINE_MS = 21_600_000;
+export const DEADLINE_MS = 21_600_000;
 
 /** The longest that a Node timer can be set for (2^31 - 1 ms). */
 const LONGEST_TIMER_MS = 0x7fffffff;
