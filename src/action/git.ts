@@ -4,7 +4,7 @@
  * would leave git at work, holding its locks.
  */
 import { info } from '@actions/core';
-import { findGit, spawnGit } from '../engine/engine.ts';
+import { findGit, runMark, spawnGit } from '../engine/engine.ts';
 import { CheckoutError, type ErrorCode } from '../engine/errors.ts';
 import type { GitCall, GitProcess, GitResult } from '../engine/settings.ts';
 import { harmlessLine, logLine } from './log.ts';
@@ -19,6 +19,7 @@ export function gitEnvironment(orchestrationId: string): Record<string, string> 
     GCM_INTERACTIVE: 'Never', // the same for Git Credential Manager
     GIT_LFS_SKIP_SMUDGE: '1', // LFS content only where it is asked for
     GIT_HTTP_USER_AGENT: agent,
+    ...runMark(), // by which the next step knows what this one left at work
   };
 }
 

@@ -3,8 +3,9 @@
  * with what could be in the way removed. When an earlier checkout is used again and when it is thrown away are the rules
  * of actions/checkout; it asks git up to twenty times for it, this once where nothing is in the way.
  */
-import { type Dirent, existsSync, mkdirSync, readdirSync, rmSync, statSync, type Stats } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { endOrphans, removeLeftOvers } from '../engine/engine.ts';
 import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
 import type { GitProcess } from '../engine/settings.ts';
 import {
@@ -17,6 +18,7 @@ import {
   removeVariables,
 } from './config-file.ts';
 import { gitFailure, gitText } from './git.ts';
+import { logLine } from './log.ts';
 import { branchOf, type RefForm } from './ref.ts';
 
 function statOf(path: string): Stats | undefined {
@@ -49,8 +51,10 @@ export function emptyDirectory(path: string): void {
   } catch (error) {
     throw ioError('read', path, error);
   }
-  for (const name of names) {
-    const entry = join(path, name);
+  // A repository without its configuration is not used again, so that one of which half is gone is never taken for a whole one.
+  const first = statOf(join(path, '.git'))?.isDirectory() === true ? [join('.git', 'config')] : [];
+  const entries = [...first, ...names].map((name) => join(path, name));
+  for (const entry of entries) {
     try {
       // Windows refuses for a moment what a virus scanner holds open.
       rmSync(entry, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
@@ -60,79 +64,19 @@ export function emptyDirectory(path: string): void {
   }
 }
 
-/** Levels of submodules within submodules, and parts of their names, that are looked through for left-overs. */
-const MODULE_DEPTH = 32;
-
-/** What git calls a pack or an object that it has not finished. */
-const UNFINISHED = /^(?:tmp_|\.tmp-)/;
-
-/**
- * Removes what killed git processes left: locks, of which `config.lock` or `HEAD.lock` alone would fail every later run, and
- * packs and objects that were not finished, which only take room. In the git directory, its working trees and submodules; links are
- * not followed. Returns the paths.
- */
-export function removeLeftOvers(gitDir: string): string[] {
-  const removed: string[] = [];
-  const list = (directory: string): Dirent[] => {
-    try {
-      return readdirSync(directory, { withFileTypes: true });
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return [];
-      throw ioError('read', directory, error);
-    }
-  };
-  const remove = (path: string): void => {
-    try {
-      rmSync(path, { force: true });
-    } catch (error) {
-      throw ioError('remove', path, error);
-    }
-    removed.push(path);
-  };
-  const isLock = (name: string): boolean => name.endsWith('.lock');
-  const sweep = (directory: string, recursive: boolean, goes: (name: string) => boolean): void => {
-    for (const entry of list(directory)) {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) {
-        if (recursive) sweep(path, true, goes);
-      } else if (goes(entry.name)) {
-        remove(path);
-      }
-    }
-  };
-  const sweepGitDir = (directory: string): void => {
-    sweep(directory, false, isLock);
-    sweep(join(directory, 'refs'), true, isLock);
-    const objects = join(directory, 'objects');
-    for (const place of ['', 'info', 'info/commit-graphs']) sweep(join(objects, place), false, isLock);
-    sweep(join(objects, 'pack'), false, (name) => isLock(name) || UNFINISHED.test(name));
-    for (const entry of list(objects)) {
-      if (entry.isDirectory() && /^[0-9a-f]{2}$/.test(entry.name)) {
-        sweep(join(objects, entry.name), false, (name) => UNFINISHED.test(name));
-      }
-    }
-    sweep(join(directory, 'reftable'), false, isLock);
-    for (const entry of list(join(directory, 'worktrees'))) {
-      if (entry.isDirectory()) sweep(join(directory, 'worktrees', entry.name), false, isLock);
-    }
-  };
-  // A submodule's name may have slashes in it, so its git directory may lie some levels down.
-  const sweepModules = (directory: string, depth: number): void => {
-    if (depth > MODULE_DEPTH) return;
-    for (const entry of list(directory)) {
-      const path = join(directory, entry.name);
-      if (!entry.isDirectory()) continue;
-      if (existsSync(join(path, 'HEAD')) || existsSync(join(path, 'objects'))) {
-        sweepGitDir(path);
-        sweepModules(join(path, 'modules'), depth + 1);
-      } else {
-        sweepModules(path, depth + 1);
-      }
-    }
-  };
-  sweepGitDir(gitDir);
-  sweepModules(join(gitDir, 'modules'), 0);
-  return removed;
+/** Ends what killed steps left at work in the directory, and removes what they left lying about. */
+async function clearLeftOvers(repositoryPath: string, gitDir: string): Promise<void> {
+  const orphans = await endOrphans(realpathSync(repositoryPath));
+  if (orphans.length > 0) {
+    logLine(
+      `A step that was killed had left git at work here (process ${orphans.map(({ pid }) => pid).join(', ')}): ended`,
+    );
+  }
+  const { held } = removeLeftOvers(gitDir, repositoryPath);
+  if (held.length > 0) {
+    const more = held.length === 1 ? '' : ` and ${held.length - 1} more like it`;
+    logLine(`'${held[0]!}'${more} is left alone, since a git process is at work in the repository`);
+  }
 }
 
 /** A ref of the reused repository. */
@@ -243,7 +187,7 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
   const gitDir = join(request.repositoryPath, '.git');
   if (statOf(gitDir)?.isDirectory() !== true) return { reason: 'no git repository is in it', expected: true };
   try {
-    removeLeftOvers(gitDir);
+    await clearLeftOvers(request.repositoryPath, gitDir);
     const config = readConfigFile(join(gitDir, 'config'));
     if (config === null) return { reason: 'its git repository has no configuration', expected: false };
     const urls = configValues(config, 'remote', 'origin', 'url');

@@ -32,10 +32,12 @@ import type {
 
 export { formatThatRemoteHas } from './fetch/fetch-error.ts';
 export { spawnGit } from './fetch/git-process.ts';
+export { removeLeftOvers } from './fetch/left-overs.ts';
 export { DEADLINE_MS, runOnline, STALL_MS } from './fetch/online-git.ts';
 export { redactor } from './fetch/redact.ts';
 export { isTransientStatus, parseRetryAfter, TransientFetchError, withRetries } from './fetch/retry.ts';
 export { findGit } from './gitdir/git-executable.ts';
+export { endOrphans, runMark } from './host/orphans.ts';
 export { refusedPath } from './object/refused-path.ts';
 export {
   parseEngineChoice,

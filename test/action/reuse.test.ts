@@ -253,6 +253,7 @@ describe('an earlier checkout of the same repository', () => {
 describe('a directory that holds something else', () => {
   it.each(['true', 'false'])('is emptied if no repository is in it (clean: %s)', async (clean) => {
     write('stray', 'x');
+    write('.git', 'gitdir: elsewhere\n');
     const result = await runner.main({ inputs: { ref: 'main', clean } });
     expect(result.errors).toEqual([]);
     expect(existsSync(at('stray'))).toBe(false);

@@ -1,9 +1,11 @@
 /** Fetching and the first half of a clone, from a real server, and what is left when they fail. */
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cloneByGit, cloneSource, initForClone } from '../../src/engine/fetch/clone.ts';
 import { fetchByGit } from '../../src/engine/fetch/fetch.ts';
+import { listProcesses, worksIn } from '../../src/engine/host/processes.ts';
 import type { CheckoutTarget, CloneRequest, EnginePorts, FetchRequest, Progress } from '../../src/engine/settings.ts';
 import { type HttpServer, startHttpServer } from '../support/http-server.ts';
 import { git, gitOverNetwork, recordingGit, Scratch } from './temp-repository.ts';
@@ -21,6 +23,12 @@ const bare = `${upstream}.git`;
 git('/', 'clone', '-q', '--mirror', upstream, bare);
 const name = basename(bare);
 const main = git(upstream, 'rev-parse', 'main');
+// A pack that takes more than one read.
+const big = scratch.repository(1);
+writeFileSync(join(big, 'file'), randomBytes(400_000));
+git(big, 'add', 'file');
+git(big, 'commit', '-q', '-m', 'big');
+git('/', 'clone', '-q', '--bare', big, join(dirname(bare), 'big.git'));
 
 let server: HttpServer;
 let guarded: HttpServer;
@@ -176,6 +184,66 @@ describe('fetchByGit', () => {
     });
   });
 
+  it('tries again what may be over, and waits as long as the server asks', async () => {
+    const path = client(`${server.origin}/${name}`);
+    server.fail({ fault: { kind: 'status', status: 500 }, times: 1 });
+    server.fail({ fault: { kind: 'status', status: 429, headers: { 'retry-after': '1' } }, times: 1 });
+    const watched = ports();
+    const start = performance.now();
+    await fetchByGit(fetchOf(path, { limits: { retryDelayMs: 1 } }), watched);
+    expect(performance.now() - start).toBeGreaterThan(1000);
+    expect(git(path, 'rev-parse', 'origin/main')).toBe(main);
+    const warnings = watched.lines.filter((line) => line.startsWith('warning: '));
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/error: 500; trying again in \d ms$/);
+    expect(warnings[1]).toMatch(/error: 429; trying again in 1 s$/);
+  });
+
+  it('does not wait longer than it is worth', async () => {
+    const path = client(`${server.origin}/${name}`);
+    server.fail({ fault: { kind: 'status', status: 503, headers: { 'Retry-After': '3600' } } });
+    await expect(fetchByGit(fetchOf(path, { limits: { retryDelayMs: 1 } }), ports())).rejects.toMatchObject({
+      code: 'fetch-failed',
+      message: expect.stringMatching(/error: 503 \(the server asks to come back in 1 h\)$/) as string,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['that hangs at once', { kind: 'hang' }, undefined, 'nothing came from the server for 400 ms'],
+    ['that hangs with the pack', { kind: 'hang' }, /\/git-upload-pack$/, 'nothing came from the server for 400 ms'],
+    [
+      'that trickles',
+      { kind: 'trickle', bytes: 200_000 },
+      /\/git-upload-pack$/,
+      'less than 1000 bytes a second came for 400 ms',
+    ],
+  ] as const)('stops an attempt at a server %s, and leaves nothing of it', async (_, fault, path, reason) => {
+    const directory = client(`${server.origin}/big`);
+    const limits = { attempts: 2, retryDelayMs: 1, stallMs: 400 };
+    // The pack stays one.
+    git(directory, 'config', 'fetch.unpackLimit', '1');
+    const request = fetchOf(directory, { limits });
+    server.fail({ fault, ...(path === undefined ? {} : { path }) });
+    const failed = fetchByGit(request, ports());
+    await expect(failed).rejects.toMatchObject({
+      code: 'fetch-failed',
+      message: `fetch from 'origin' failed: ${reason} (after 2 attempts)`,
+    });
+    expect(readdirSync(join(directory, '.git', 'objects', 'pack'))).toEqual([]);
+    server.reset();
+    await fetchByGit(request, ports());
+    git(directory, 'fsck', '--connectivity-only');
+  });
+
+  it('stops for good at the deadline', async () => {
+    const directory = client(`${server.origin}/${name}`);
+    server.fail({ fault: { kind: 'hang' } });
+    await expect(fetchByGit(fetchOf(directory, { limits: { deadlineMs: 300 } }), ports())).rejects.toMatchObject({
+      message: "fetch from 'origin' failed: it took longer than 300 ms",
+    });
+  });
+
   it('an abort ends a fetch that hangs, and leaves no lock', async () => {
     const directory = client(`${server.origin}/${name}`);
     server.fail({ fault: { kind: 'hang' }, path: /\/git-upload-pack$/ });
@@ -184,6 +252,8 @@ describe('fetchByGit', () => {
     setTimeout(() => controller.abort(), 200);
     await expect(failed).rejects.toMatchObject({ code: 'interrupted' });
     expect(readdirSync(join(directory, '.git')).filter((each) => each.endsWith('.lock'))).toEqual([]);
+    // Nor what git started to talk to the server, which has still not answered.
+    expect(listProcesses().filter((each) => worksIn(each, directory))).toEqual([]);
     server.reset();
     await fetchByGit(fetchOf(directory), ports());
     git(directory, 'fsck', '--connectivity-only');

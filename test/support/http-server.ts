@@ -20,7 +20,13 @@ export type Fault =
   /** Sends this many bytes of git's answer and then cuts the connection. */
   | { readonly kind: 'reset'; readonly bytes: number }
   /** Takes the request and never answers. */
-  | { readonly kind: 'hang' };
+  | { readonly kind: 'hang' }
+  /** Sends this many bytes of git's answer, and the rest of it at 40 bytes a second. */
+  | { readonly kind: 'trickle'; readonly bytes: number }
+  /** Sends this many bytes of git's answer, and then others. */
+  | { readonly kind: 'garbage'; readonly bytes: number }
+  /** Sends whoever asks on to another address, without end. */
+  | { readonly kind: 'redirect' };
 
 /** A fault and the requests that it is for. */
 export interface FaultRule {
@@ -68,6 +74,10 @@ export interface HttpServer {
   /** Cuts all connections and waits until the port is free. */
   close(): Promise<void>;
 }
+
+/** What comes of an answer that trickles, and how often. */
+const TRICKLE_BYTES = 4;
+const TRICKLE_MS = 100;
 
 interface LiveRule {
   readonly rule: FaultRule;
@@ -125,6 +135,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 
     const fault = takeFault(path);
     if (fault?.kind === 'hang') return;
+    if (fault?.kind === 'redirect') {
+      const [at = '', query = ''] = path.split('?');
+      // Another one each time, which no client can know for a circle; with git's own names at its end, without which git stops.
+      answer(302, { Location: `/again${at}?${query}` }, '');
+      return;
+    }
     if (fault?.kind === 'status') {
       answer(fault.status, fault.headers ?? {}, fault.body ?? `fault ${fault.status}\n`);
       return;
@@ -188,7 +204,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     stdin.on('error', () => undefined); // it may end before it has read everything
 
     let head: Buffer | null = Buffer.alloc(0);
-    const limit = fault?.kind === 'truncate' || fault?.kind === 'reset' ? fault.bytes : Infinity;
+    const limit = fault !== null && 'bytes' in fault ? fault.bytes : Infinity;
     let sent = 0;
     const send = (chunk: Buffer): void => {
       if (sent >= limit) return;
@@ -199,8 +215,23 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         response.once('drain', () => stdout.resume());
       }
       if (sent < limit) return;
-      if (fault?.kind === 'reset') response.socket?.resetAndDestroy();
-      else response.end();
+      // What follows is not git's.
+      stdout.removeAllListeners('end');
+      if (fault?.kind === 'reset') {
+        response.socket?.resetAndDestroy();
+      } else if (fault?.kind === 'garbage') {
+        response.end(Buffer.alloc(100_000, 'garbage'));
+      } else if (fault?.kind === 'trickle') {
+        let rest = chunk.subarray(part.length);
+        stdout.removeAllListeners('data').on('data', (more: Buffer) => (rest = Buffer.concat([rest, more])));
+        const timer = setInterval(() => {
+          response.write(rest.subarray(0, TRICKLE_BYTES));
+          rest = rest.subarray(TRICKLE_BYTES);
+        }, TRICKLE_MS);
+        response.once('close', () => clearInterval(timer));
+      } else {
+        response.end();
+      }
     };
     stdout.on('data', (chunk: Buffer) => {
       if (head === null) {

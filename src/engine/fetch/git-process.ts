@@ -11,6 +11,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { CheckoutError, errnoOf } from '../errors.ts';
 import { processEnvironment } from '../gitdir/environment.ts';
 import { gitProgram } from '../gitdir/git-executable.ts';
+import { descendantsOf, listProcesses, type ProcessInfo, signalProcess } from '../host/processes.ts';
 import type { GitCall, GitResult } from '../settings.ts';
 
 /** Bound of collected standard output. `git config --list` of a thousand repositories is far below; a runaway is not. */
@@ -176,11 +177,21 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
     let pipeTimer: NodeJS.Timeout | undefined;
     let settled = false;
 
-    // git passes SIGTERM on to the processes that it started, after removing its temporary files.
+    // git ends and leaves what it started: what waits for a server would go on waiting, with our pipes open.
+    let helpers: readonly ProcessInfo[] = [];
+    const stopHelpers = (helperSignal: NodeJS.Signals): void => {
+      for (const helper of helpers) signalProcess(helper, helperSignal);
+    };
     const stop = (reason: CheckoutError): void => {
-      failure ??= reason;
+      if (failure !== null) return;
+      failure = reason;
+      helpers = child.pid === undefined ? [] : descendantsOf(child.pid, listProcesses());
+      // git first, to remove its temporary and lock files.
       child.kill('SIGTERM');
-      killTimer ??= setTimeout(() => child.kill('SIGKILL'), TERMINATION_GRACE_MS);
+      killTimer = setTimeout(() => {
+        child.kill('SIGKILL');
+        stopHelpers('SIGKILL');
+      }, TERMINATION_GRACE_MS);
     };
     const onAbort = (): void => stop(interrupted());
     const finish = (settle: () => void): void => {
@@ -240,6 +251,7 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
     child.once('error', (error) => finish(() => reject(startError(error, call.cwd))));
     child.once('exit', (code, exitSignal) => {
       ended = { code, signal: exitSignal };
+      stopHelpers('SIGTERM');
       waitForPipes();
     });
     child.once('close', complete);
