@@ -5,6 +5,7 @@
  */
 import { Agent as HttpAgent, get as httpGet, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
+import { getCACertificates } from 'node:tls';
 import {
   DEADLINE_MS,
   isTransientStatus,
@@ -104,7 +105,10 @@ function agentFor(url: URL, environment: RestApi['environment']): HttpAgent {
     throw new CheckoutError('unsupported', what);
   }
   const options = asksForProxy ? { proxyEnv: { ...environment } } : {};
-  return url.protocol === 'https:' ? new HttpsAgent(options) : new HttpAgent(options);
+  if (url.protocol === 'http:') return new HttpAgent(options);
+  // The system's authorities too, as git trusts them (some 45 ms to read): Node by itself knows its own and NODE_EXTRA_CA_CERTS.
+  const ca = [...getCACertificates('default'), ...getCACertificates('system')];
+  return new HttpsAgent({ ...options, ca });
 }
 
 /** Whether Node's code of a failed connection says that it does not trust the server, which no other attempt changes. */
@@ -165,15 +169,13 @@ async function exchange<Result>(
     const errno = errnoOf(error);
     // A failure of ours has no code; what the network, TLS or zlib say has one.
     if (errno === undefined) throw error;
-    const reason = error instanceof Error ? error.message : errno;
-    const text = harmlessLine(`${shown(url)}: ${reason || errno}`);
-    if (!isCertificateFault(errno)) throw new TransientFetchError('fetch-failed', text, { errno }, null, error);
-    throw new CheckoutError(
-      'fetch-failed',
-      `${text} (${errno}; NODE_EXTRA_CA_CERTS names a file of other authorities)`,
-      { errno },
-      error,
-    );
+    const reason = (error instanceof Error ? error.message : '') || errno;
+    if (isCertificateFault(errno)) {
+      // What Node adds is advice about its own command line.
+      const what = `${shown(url)}: ${reason.replace(/;.*/s, '')} (${errno}). NODE_EXTRA_CA_CERTS can name a file of further authorities`;
+      throw new CheckoutError('fetch-failed', harmlessLine(what), { errno }, error);
+    }
+    throw new TransientFetchError('fetch-failed', harmlessLine(`${shown(url)}: ${reason}`), { errno }, null, error);
   } finally {
     for (const timer of timers) clearInterval(timer);
     request.destroy();

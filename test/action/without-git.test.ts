@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ARCHIVE_SECRET, startRestServer, type RestServer } from '../support/rest-server.ts';
+import { startProxy } from '../support/proxy.ts';
+import { makeCertificate, whyNoCertificate } from '../support/tls.ts';
 import { git, makeFixture, type Fixture } from './git-fixture.ts';
 import { filesBelow, filesHolding, TestRunner, type StepOptions, type StepResult } from './run-action.ts';
 
@@ -166,5 +168,42 @@ describe('ends in one clear error', () => {
     expect(result.exitCode).toBe(1);
     expect(result.errors).toEqual(['interrupted while the archive was fetched']);
     expect(readdirSync(runner.workspace)).toEqual([]);
+  });
+});
+
+const noCertificate = whyNoCertificate();
+describe.skipIf(noCertificate !== null)(`https${noCertificate === null ? '' : ` (skipped: ${noCertificate})`}`, () => {
+  it('goes through a proxy, and needs the authority to be known', async () => {
+    const certificate = makeCertificate(fixture.root);
+    const [secure, proxy] = await Promise.all([
+      startRestServer(fixture.bare, TOKEN, certificate),
+      startProxy('user:a-password'),
+    ]);
+    try {
+      const env = { GITHUB_API_URL: secure.origin, https_proxy: proxy.origin.replace('//', '//user:a-password@') };
+      const start = (path: string, authorities: Readonly<Record<string, string>>): Promise<StepResult> =>
+        run({ inputs: { path }, env: { ...env, ...authorities, GITHUB_SHA: main() } });
+      const [known, system, unknown] = await Promise.all([
+        start('a', { NODE_EXTRA_CA_CERTS: certificate.caFile }),
+        // Where the system keeps its authorities; Windows and macOS have other places, which a test must not change.
+        process.platform === 'linux' ? start('b', { SSL_CERT_FILE: certificate.caFile }) : null,
+        start('c', {}),
+      ]);
+      expect(system?.errors ?? []).toEqual([]);
+      expect(known.errors).toEqual([]);
+      expect(readFileSync(join(runner.workspace, 'a', 'README.md'), 'utf8')).toBe('main\n');
+      // At once, not after two more attempts.
+      expect(unknown.errors).toEqual([expect.stringMatching(/self-signed certificate .*NODE_EXTRA_CA_CERTS/)]);
+      expect(unknown.log).not.toContain('trying again');
+
+      const ports = proxy.requests.map((line) => line.replace(/^CONNECT 127\.0\.0\.1:/, ''));
+      expect(ports).toHaveLength(system === null ? 3 : 5);
+      expect(new Set(ports).size).toBe(2);
+      // The proxy sees who asks, not what for.
+      expect(proxy.headers.join('\n')).not.toContain(TOKEN);
+      for (const { log, stderr } of [known, unknown]) expect(log + stderr).not.toContain('a-password');
+    } finally {
+      await Promise.all([secure.close(), proxy.close()]);
+    }
   });
 });

@@ -4,7 +4,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TestCertificate } from './tls.ts';
 
 /** Part of the address of an archive; a credential there. */
 export const ARCHIVE_SECRET = 'a-secret-of-the-archive-server';
@@ -19,24 +21,24 @@ export interface RestServer {
   close(): Promise<void>;
 }
 
-async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<Server> {
-  const server = createServer(handler);
+async function listen(
+  tls: TestCertificate | undefined,
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Server> {
+  const server = tls === undefined ? createServer(handler) : createTlsServer(tls, handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
 }
 
-/** The origin of a listening server. */
-export function originOf(server: Server): string {
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Serves `bare` as `owner/repo`, with `main` for its default branch, to whoever has the token. */
-export async function startRestServer(bare: string, token: string): Promise<RestServer> {
+/** Serves `bare` as `owner/repo`, with `main` for its default branch, to whoever has the token; with `tls` by https. */
+export async function startRestServer(bare: string, token: string, tls?: TestCertificate): Promise<RestServer> {
+  const originOf = (of: Server): string =>
+    `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(of.address() as AddressInfo).port}`;
   const requests: { line: string; authorization: string | undefined }[] = [];
   const record = ({ method, url, headers }: IncomingMessage): void => {
     requests.push({ line: `${method ?? ''} ${url ?? ''}`, authorization: headers.authorization });
   };
-  const archives = await listen((request, response) => {
+  const archives = await listen(tls, (request, response) => {
     record(request);
     const url = new URL(request.url ?? '/', 'http://server');
     if (server.onArchive !== null) {
@@ -50,7 +52,7 @@ export async function startRestServer(bare: string, token: string): Promise<Rest
   const json = (response: ServerResponse, status: number, value: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
-  const api = await listen((request, response) => {
+  const api = await listen(tls, (request, response) => {
     record(request);
     const path = request.url ?? '';
     if (request.headers.authorization !== `token ${token}`) json(response, 401, { message: 'Bad credentials' });
