@@ -206,8 +206,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     let head: Buffer | null = Buffer.alloc(0);
     const limit = fault !== null && 'bytes' in fault ? fault.bytes : Infinity;
     let sent = 0;
+    let isCut = false;
     const send = (chunk: Buffer): void => {
-      if (sent >= limit) return;
+      if (isCut) return;
       const part = chunk.subarray(0, limit - sent);
       sent += part.length;
       if (!response.write(part)) {
@@ -215,6 +216,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
         response.once('drain', () => stdout.resume());
       }
       if (sent < limit) return;
+      isCut = true;
       // What follows is not git's.
       stdout.removeAllListeners('end');
       if (fault?.kind === 'reset') {
@@ -254,7 +256,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       }
       recorded.status = status;
       response.writeHead(status);
-      if (limit === 0) send(Buffer.alloc(0));
       if (body.length > 0 || limit === 0) send(body);
     });
     stdout.on('end', () => {

@@ -9,7 +9,7 @@ import { isTransientStatus } from './retry.ts';
 
 /** Lines that say that it failed, not why; another line says why. */
 const SAYS_NOTHING =
-  /the remote end hung up|early EOF|invalid index-pack output|Could not read from remote repository|correct access rights|and the repository exists|unexpected disconnect|fetch-pack: |^index-pack failed|remote did not send all necessary objects/;
+  /the remote end hung up|early EOF|invalid index-pack output|Could not read from remote repository|correct access rights|and the repository exists|unexpected disconnect|fetch-pack: |^index-pack failed|remote did not send all necessary objects|unpack-objects failed|expected flush after/;
 
 /** What ssh says before its "Permission denied" or "Host key verification failed", and says more. */
 const SSH_REASON = /^(Load key .*: |No \S+ host key is known for |Host key for .* has changed)/;
@@ -45,7 +45,7 @@ const LASTING =
 
 /** Failures of the network, or of a server that is in trouble. */
 const TRANSIENT =
-  /Could not resolve (host|proxy)|Temporary failure|Failed to connect|Connection (was )?(refused|reset|closed|timed out|aborted|died)|timed out|Timeout was reached|Timeout, server|Operation too slow|Network is (unreachable|down)|No route to host|Host is (down|unreachable)|Broken pipe|Empty reply|kex_exchange_identification|early EOF|hung up unexpectedly|unexpected disconnect|unexpectedly closed|RPC failed|transfer closed|\bcurl \d+ |gnutls_|GnuTLS|TLS connection|SSL_|OpenSSL|HTTP\/2 stream|Proxy CONNECT aborted|invalid index-pack output|protocol error|fatal: (expected|unexpected|unable to parse|error (reading|processing)) |bad pack header|pack has bad object|pack is corrupted|unpack-objects died|index-pack died/i;
+  /Could not resolve (host|proxy)|Temporary failure|Failed to connect|Connection (was )?(refused|reset|closed|timed out|aborted|died)|timed out|Timeout was reached|Timeout, server|Operation too slow|Network is (unreachable|down)|No route to host|Host is (down|unreachable)|Broken pipe|Empty reply|kex_exchange_identification|early EOF|hung up unexpectedly|unexpected disconnect|unexpectedly closed|RPC failed|transfer closed|\bcurl \d+ |gnutls_|GnuTLS|TLS connection|SSL_|OpenSSL|HTTP\/2 stream|Proxy CONNECT aborted|invalid index-pack output|protocol error|bad line length|fatal: (expected|unexpected|unable to parse|error (reading|processing)) |bad pack header|pack has bad object|pack is corrupted|unpack-objects died|index-pack died/i;
 
 /** The answers of git servers that are overloaded; every other error that a server gives in words of its own is final. */
 const OVERLOADED = /temporar|try again|unavailable|overload|too many|rate limit|internal|time(d )?out/i;

@@ -109,6 +109,12 @@ describe('fetchError', () => {
       error('fatal: the remote end hung up unexpectedly\nfatal: early EOF\nerror: index-pack died\n').message,
     ).toBe('fetch failed: index-pack died');
     expect(error('error: RPC failed; curl 18\nfatal: early EOF').message).toBe('fetch failed: RPC failed; curl 18');
+    expect(
+      error('error: RPC failed; HTTP 502 curl 22 returned error: 502\nfatal: expected flush after ref listing').message,
+    ).toBe('fetch failed: RPC failed; HTTP 502 curl 22 returned error: 502');
+    expect(error('fatal: remote-curl: bad line length character: garb\nfatal: unpack-objects failed').message).toBe(
+      'fetch failed: remote-curl: bad line length character: garb',
+    );
     expect(error('').message).toBe('fetch failed: git ended with status 128');
     expect(error(`fatal: \x1b[31m${'x'.repeat(10_000)}`).message.length).toBeLessThan(600);
   });
