@@ -11,6 +11,7 @@ import { CheckoutError, type ErrorJson } from '../engine/errors.ts';
 import type { Report } from '../engine/report/report.ts';
 import type { EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
 import { publishAnnotations } from './annotations.ts';
+import { certificateHint } from './certificate-hint.ts';
 import {
   basicCredential,
   credentialEnvironment,
@@ -319,6 +320,7 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     let failure: unknown = error;
     if (settings.ssh !== null) failure = sshHint(error);
     else if (!persistCredentials) failure = await credentialEnvironmentHint(error);
+    failure = certificateHint(failure, environment);
     if (failure instanceof CheckoutError) publishError(failure, runnerTemp);
     throw failure;
   } finally {

@@ -4,7 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TestCertificate } from './tls.ts';
 
 /** What a fault does to the answer of the requests that it matches. */
 export type Fault =
@@ -43,6 +45,8 @@ export interface HttpServerOptions {
   /** Requests without `Authorization: basic x-access-token:<token>` are answered with 401. */
   readonly token?: string;
   readonly faults?: readonly FaultRule[];
+  /** Speaks TLS with this key and certificate. */
+  readonly tls?: Pick<TestCertificate, 'key' | 'cert'>;
   /** Called for each request before it is answered, while whoever asks is at work. */
   readonly onRequest?: () => void;
 }
@@ -263,14 +267,16 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     });
   };
 
-  const server: Server = createServer(handle);
+  const { tls } = options;
+  const server: Server =
+    tls === undefined ? createServer(handle) : createSecureServer({ key: tls.key, cert: tls.cert }, handle);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origin: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     requests,
     processes: () => started,
     fail: addRule,

@@ -39,7 +39,9 @@ export async function startProxy(credentials?: string): Promise<Proxy> {
     requests.push(`CONNECT ${request.url ?? ''}`);
     headers.push(...request.rawHeaders);
     if (expected !== null && request.headers['proxy-authorization'] !== expected) {
-      client.end('HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="proxy"\r\n\r\n');
+      // A client that takes the connection for open would ask again on it, and nobody reads it any more.
+      const answer = ['HTTP/1.1 407 Proxy Authentication Required', 'Proxy-Authenticate: Basic realm="proxy"'];
+      client.end([...answer, 'Connection: close', 'Content-Length: 0', '', ''].join('\r\n'));
       return;
     }
     const [host = '', port = ''] = (request.url ?? '').split(':');

@@ -1,0 +1,81 @@
+// Jobs side by side in two directories, and one after another in the same: the first killed by force at a random moment, its git
+// left at work; the second always ends right. LONG_TESTS=1 does it 100 times.
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listProcesses, worksIn } from '../../src/engine/host/processes.ts';
+import { startHttpServer, type HttpServer } from '../support/http-server.ts';
+import { git, makeFixture } from './git-fixture.ts';
+import { filesBelow, TestRunner } from './run-action.ts';
+
+const ROUNDS = process.env['LONG_TESTS'] === '1' ? 100 : 6;
+
+const fixture = makeFixture();
+const many = (what: string): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`many/${at % 40}/${at}`, `${what} ${at}\n`.repeat(20)]));
+const tips = { main: fixture.commit('main', many('main')), 'feature/x': fixture.commit('feature/x', many('feature')) };
+let server: HttpServer;
+beforeAll(async () => {
+  server = await startHttpServer({ root: fixture.root });
+});
+afterAll(async () => {
+  await server.close();
+  fixture.remove();
+});
+
+type Branch = keyof typeof tips;
+
+function expectRight(workspace: string, branch: Branch): void {
+  const here = (...args: string[]): string => git(workspace, args);
+  expect([here('rev-parse', 'HEAD'), here('symbolic-ref', 'HEAD')]).toEqual([tips[branch], `refs/heads/${branch}`]);
+  expect(here('status', '--porcelain', '--ignored')).toBe('');
+  expect(here('fsck', '--no-progress', '--no-dangling')).toBe('');
+  const left = filesBelow(join(workspace, '.git')).filter((name) => /\.lock$|[/\\](tmp_|\.tmp-)/.test(name));
+  expect(left).toEqual([]);
+}
+
+describe('jobs of one runner', () => {
+  it('work side by side in two directories', async () => {
+    const runner = new TestRunner(server.origin, 'owner/repo');
+    try {
+      const branches = ['main', 'feature/x'] as const;
+      const results = await Promise.all(branches.map((ref) => runner.main({ inputs: { ref, path: ref.slice(0, 4) } })));
+      expect(results.flatMap(({ errors }) => errors)).toEqual([]);
+      for (const branch of branches) expectRight(join(runner.workspace, branch.slice(0, 4)), branch);
+    } finally {
+      runner.remove();
+    }
+  });
+
+  it(
+    `work in one directory, each after one that was killed (${ROUNDS} times)`,
+    async () => {
+      const runner = new TestRunner(server.origin, 'owner/repo');
+      try {
+        const started = performance.now();
+        expect((await runner.main({ inputs: { ref: 'main' } })).errors).toEqual([]);
+        const whole = performance.now() - started;
+        for (let round = 0; round < ROUNDS; round++) {
+          // Every second job begins in an empty directory, the others in that of the other branch.
+          if (round % 2 === 0)
+            for (const name of readdirSync(runner.workspace)) rmSync(join(runner.workspace, name), { recursive: true });
+          const branch: Branch = round % 4 < 2 ? 'feature/x' : 'main';
+          // The first tenth of a second is Node's.
+          const moment = Math.round(100 + Math.random() * (whole - 100));
+          const abort = new AbortController();
+          const timer = setTimeout(() => abort.abort(), moment);
+          await runner.main({ inputs: { ref: branch }, signal: abort.signal, killSignal: 'SIGKILL' });
+          clearTimeout(timer);
+          const state = `round ${round}, killed after ${moment} of ${Math.round(whole)} ms`;
+          const second = await runner.main({ inputs: { ref: branch } });
+          expect(second.errors, state).toEqual([]);
+          expectRight(runner.workspace, branch);
+          expect(listProcesses().filter((each) => worksIn(each, runner.workspace))).toEqual([]);
+        }
+      } finally {
+        runner.remove();
+      }
+    },
+    ROUNDS * 20_000,
+  );
+});
