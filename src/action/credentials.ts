@@ -33,19 +33,29 @@ function authorization(token: string): string {
 }
 
 /**
- * The environment that makes one git process send the token to `origin` alone (git-config(1), GIT_CONFIG_COUNT; git 2.31
- * or newer). Keys that the environment has already are kept.
+ * The environment that makes one git process send the token to `origin` alone. Settings of that kind that the environment has
+ * already are kept.
+ *
+ * @param readsCount whether git reads GIT_CONFIG_COUNT (git-config(1)). An older one is given GIT_CONFIG_PARAMETERS, which is how
+ *   `git -c` hands its settings on to the processes that it starts, in the form that it had until then.
  */
 export function credentialEnvironment(
   origin: string,
   token: string,
   environment: Readonly<Record<string, string | undefined>>,
+  readsCount: boolean,
 ): Record<string, string> {
+  const key = `http.${origin}/.extraheader`;
+  if (!readsCount) {
+    const before = environment['GIT_CONFIG_PARAMETERS'] ?? '';
+    const setting = `'${key}=${authorization(token)}'`;
+    return { GIT_CONFIG_PARAMETERS: before === '' ? setting : `${before} ${setting}` };
+  }
   const count = Number.parseInt(environment['GIT_CONFIG_COUNT'] ?? '', 10);
   const at = count > 0 ? count : 0;
   return {
     GIT_CONFIG_COUNT: String(at + 1),
-    [`GIT_CONFIG_KEY_${at}`]: `http.${origin}/.extraheader`,
+    [`GIT_CONFIG_KEY_${at}`]: key,
     [`GIT_CONFIG_VALUE_${at}`]: authorization(token),
   };
 }

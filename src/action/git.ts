@@ -65,14 +65,11 @@ export function gitFailure(what: string, result: GitResult): CheckoutError {
 }
 
 /**
- * A refused token where it was given by the environment: git before 2.31 does not read it from there, which nobody would
- * guess from git's message. Returns the error to report instead.
+ * Whether git reads configuration from GIT_CONFIG_COUNT and its keys: 2.31 and newer. Debian 11 has 2.30, Ubuntu 20.04 has
+ * 2.25, and both run the action. A git that does not tell its version is taken for a new one.
  */
-export async function credentialEnvironmentHint(error: unknown): Promise<unknown> {
-  if (!(error instanceof CheckoutError) || error.code !== 'authentication-failed') return error;
-  const result = await spawnGit({ args: ['version'] });
-  const version = /git version (\d+)\.(\d+)/.exec(result.stdout.toString('latin1'));
-  if (version === null || Number(version[1]) > 2 || Number(version[2]) >= 31) return error;
-  const hint = `git ${version[1]}.${version[2]} cannot take the token without storing it: use git 2.31 or newer, or 'persist-credentials: true'`;
-  return new CheckoutError(error.code, `${error.message}; ${hint}`, error.subject, error);
+export async function readsConfigCount(git: GitProcess, cwd: string): Promise<boolean> {
+  const { stdout } = await git({ args: ['version'], cwd });
+  const version = /git version (\d+)\.(\d+)/.exec(stdout.toString('latin1'));
+  return version === null || Number(version[1]) > 2 || Number(version[2]) >= 31;
 }

@@ -21,7 +21,7 @@ import {
   writeCredentialsFile,
 } from './credentials.ts';
 import { refuseUnsafePullRequestCheckout } from './fork-guard.ts';
-import { credentialEnvironmentHint, gitEnvironment, hasGit, loggedGit } from './git.ts';
+import { gitEnvironment, hasGit, loggedGit, readsConfigCount } from './git.ts';
 import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { publishError, publishOutputs } from './outputs.ts';
@@ -301,6 +301,14 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     const gitVariables = { ...gitEnvironment(settings.orchestrationId), ...home };
     const git = loggedGit(repositoryPath, gitVariables, abort.signal);
     const ssh = sshFiles === null ? null : await planSsh(settings, sshFiles, userHome, environment, abort.signal);
+    const credentials = persistCredentials
+      ? {}
+      : credentialEnvironment(
+          serverOrigin,
+          settings.token,
+          environment,
+          await readsConfigCount(git, settings.workspace),
+        );
     result = await work({
       settings,
       gitDir: join(repositoryPath, '.git'),
@@ -312,15 +320,12 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
       credentialsPath,
       ssh,
       serverEnvironment: {
-        ...(persistCredentials ? {} : credentialEnvironment(serverOrigin, settings.token, environment)),
+        ...credentials,
         ...(ssh === null ? {} : { GIT_SSH_COMMAND: ssh.command }),
       },
     });
   } catch (error) {
-    let failure: unknown = error;
-    if (settings.ssh !== null) failure = sshHint(error);
-    else if (!persistCredentials) failure = await credentialEnvironmentHint(error);
-    failure = certificateHint(failure, environment);
+    const failure = certificateHint(settings.ssh === null ? error : sshHint(error), environment);
     if (failure instanceof CheckoutError) publishError(failure, runnerTemp);
     throw failure;
   } finally {

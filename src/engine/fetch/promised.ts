@@ -38,7 +38,8 @@ export function promisorRemotes(config: Config, environment: Environment): strin
 /**
  * Fetches objects, from one remote after another until nothing is missing.
  * @param missing hexadecimal ids of what is still missing; looks anew each time
- * @throws CheckoutError authentication-failed, fetch-failed and others of the last remote; object-missing when all answered
+ * @throws CheckoutError authentication-failed, fetch-failed and others of the last remote; unsupported with a git that is too old;
+ *   object-missing when all answered
  *   and something is still not there
  */
 export async function fetchPromised(facts: PromisedFetch, missing: () => readonly string[]): Promise<void> {
@@ -60,13 +61,21 @@ export async function fetchPromised(facts: PromisedFetch, missing: () => readonl
   throw new CheckoutError('object-missing', `object ${oid} is missing, and no promisor remote sent it${more}`, { oid });
 }
 
+/** A reason for git, which then fetches the objects one after the other as it meets them, in place of a git's failure for being old. */
+function reasonForOldGit(error: unknown): unknown {
+  if (!(error instanceof CheckoutError) || !/unknown option `(no-write-fetch-head|stdin)'/.test(error.message)) {
+    return error;
+  }
+  return new CheckoutError('unsupported', 'git before 2.29 cannot be asked for missing objects by a list', {}, error);
+}
+
 async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly string[]): Promise<void> {
   const { ports, signal } = facts;
   const redact = redactor(facts.env);
   const from = redact(remote);
   const objects = oids.length === 1 ? 'object' : 'objects';
   ports.observer.info(`fetching ${oids.length} missing ${objects} from '${from}'`);
-  await runOnline(
+  const call = runOnline(
     {
       what: `fetch of missing objects from '${from}'`,
       args: [
@@ -98,4 +107,7 @@ async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly st
     },
     ports,
   );
+  await call.catch((error: unknown) => {
+    throw reasonForOldGit(error);
+  });
 }

@@ -17,9 +17,9 @@ export function redactor(env: Readonly<Record<string, string>> = {}): (text: str
   for (const [name, value] of Object.entries(env)) {
     // Keys and counts are no secrets, and switches are words.
     if (/^GIT_CONFIG_(KEY_\d+|COUNT)$/.test(name)) continue;
-    // "AUTHORIZATION: basic XXXX": the last part alone is the secret too.
-    for (const part of [value, value.split(/\s+/).at(-1) ?? ''])
-      if (part.length >= MIN_SECRET_LENGTH) secrets.add(part);
+    // "AUTHORIZATION: basic XXXX": the last part alone is the secret too. In GIT_CONFIG_PARAMETERS it is in quotes.
+    const last = value.split(/\s+/).at(-1) ?? '';
+    for (const part of [value, last, last.replace(/'$/, '')]) if (part.length >= MIN_SECRET_LENGTH) secrets.add(part);
   }
   // Longest first, so that no secret is left in part.
   const ordered = [...secrets].sort((a, b) => b.length - a.length);

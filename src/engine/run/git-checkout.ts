@@ -3,6 +3,8 @@
  */
 import { existsSync } from 'node:fs';
 import { CheckoutError } from '../errors.ts';
+import { promisorRemotes } from '../fetch/promised.ts';
+import { processEnvironment } from '../gitdir/environment.ts';
 import type { Repository } from '../gitdir/repository.ts';
 import { EXTENDED_FLAG, type IndexTable } from '../index/index-table.ts';
 import { readWholeIndex } from '../index/read-whole-index.ts';
@@ -18,7 +20,7 @@ import { DEFAULT_PLANNED_FILES, type Session, planFor } from './session.ts';
 
 /** Hands the checkout to `git checkout`, with the workers that our plan would use. */
 export async function checkoutByGit(session: Session, routeReasons: readonly PlanReason[]): Promise<Report> {
-  const { request, repository, ports, run } = session;
+  const { request, repository, config, ports, run } = session;
   run.engine = 'git';
   run.plan = planFor(session, DEFAULT_PLANNED_FILES, routeReasons);
   if (request.verify === true) {
@@ -50,6 +52,10 @@ export async function checkoutByGit(session: Session, routeReasons: readonly Pla
       '--',
     ],
     cwd: repository.workTree,
+    // git then fetches what is missing, one file after the other.
+    ...(promisorRemotes(config, processEnvironment()).length === 0 || request.fetchEnv === undefined
+      ? {}
+      : { env: request.fetchEnv }),
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   run.phases.push({ name: 'git-checkout', ms: performance.now() - started });

@@ -17,6 +17,7 @@ const SOURCES = {
   'refs/branch-state.ts': 1,
   'odb/object-database.ts': 1,
   'pack/pack-file.ts': 1,
+  'fetch/promised.ts': 1,
   'refs/replace-refs.ts': 1,
 } as const;
 

@@ -76,6 +76,10 @@ describe('redaction', () => {
     });
     expect(redact('x AUTHORIZATION: basic c2VjcmV0LXNlY3JldA== y')).toBe('x *** y');
     expect(redact('c2VjcmV0LXNlY3JldA==')).toBe('***');
+    const older = redactor({
+      GIT_CONFIG_PARAMETERS: "'a.b=c' 'http.x.extraheader=AUTHORIZATION: basic c2VjcmV0LXNlY3JldA=='",
+    });
+    expect(older('x c2VjcmV0LXNlY3JldA== y')).toBe('x *** y');
     expect(redact('true http.https://github.com/.extraheader')).toBe('true http.https://github.com/.extraheader');
   });
 });
