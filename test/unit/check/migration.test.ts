@@ -7,7 +7,10 @@ import { readSettings } from '../../../src/action/inputs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const page = readFileSync(join(ROOT, 'docs', 'migration.md'), 'utf8');
-const { inputs } = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8')) as { inputs: Record<string, unknown> };
+const { inputs, outputs } = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8')) as {
+  inputs: Record<string, unknown>;
+  outputs: Record<string, unknown>;
+};
 
 /** The inputs of actions/checkout v7.0.1, from its action.yml. */
 const THEIRS = [
@@ -59,4 +62,12 @@ it('names the inputs of our own', () => {
   const own = Object.keys(inputs).filter((name) => !THEIRS.includes(name));
   expect(own.length).toBeGreaterThan(0);
   for (const name of own) expect(page).toContain(`\`${name}\``);
+});
+
+it('is not alone: the page about the action names every input and output too', () => {
+  const reference = readFileSync(join(ROOT, 'docs', 'action.md'), 'utf8');
+  const named = (name: string): boolean =>
+    reference.includes(`\`${name}\``) || (name.startsWith('ssh-') && reference.includes('`ssh-…`'));
+  expect([...Object.keys(inputs), ...Object.keys(outputs)].filter((name) => !named(name))).toEqual([]);
+  expect(named('planted')).toBe(false);
 });
