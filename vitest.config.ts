@@ -7,6 +7,7 @@ const results = process.env['TEST_RESULTS'];
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/build-programs.ts',
     // A process for each file: tests change the working directory's umask, start threads and kill them.
     pool: 'forks',
     // By default vitest leaves a core idle, and there may be only two.

@@ -1,7 +1,7 @@
 /**
  * Runs the action as a runner does: as a child process with INPUT_*, GITHUB_* and RUNNER_TEMP, its results read from the
- * runner's files. By default the sources run, so that a test shows what was just changed; with TEST_DIST=1 the committed
- * bundles run, which CI also proves to be built from these sources.
+ * runner's files. By default the sources run (see programs.ts), so that a test shows what was just changed; with TEST_DIST=1
+ * the committed bundles run, which CI also proves to be built from these sources.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -17,14 +17,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { programPath } from '../support/programs.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** The file that a phase starts from. */
 export function entryPoint(phase: 'main' | 'post'): string {
-  return process.env['TEST_DIST'] === '1'
-    ? join(ROOT, 'dist', phase, 'index.js')
-    : join(ROOT, 'src/action', `${phase}.ts`);
+  return process.env['TEST_DIST'] === '1' ? join(ROOT, 'dist', phase, 'index.js') : programPath(phase);
 }
 
 interface ActionMetadata {

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Plan, Report } from '../../src/engine/report/report.ts';
+import { programPath } from '../support/programs.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../src/cli/index.ts');
+const PROGRAM = programPath('cli');
 const FILES = 120;
 
 let root: string;

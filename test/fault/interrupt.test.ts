@@ -7,13 +7,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { runOurs } from '../support/ours.ts';
+import { programPath } from '../support/programs.ts';
 import { randomText } from '../support/random.ts';
 import { git, GitRepository } from '../support/repository.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 import { leftovers } from '../support/worktree.ts';
 
 const folder = temporaryFolder('interrupt', memoryFolder());
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts');
+const cli = programPath('cli');
 
 const repository = new GitRepository(folder, 'repository');
 const text = randomText(1, 20_000);

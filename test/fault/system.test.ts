@@ -18,13 +18,14 @@ import {
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runOurs } from '../support/ours.ts';
+import { programPath } from '../support/programs.ts';
 import { randomBytes } from '../support/random.ts';
 import { git, GitRepository, runGit } from '../support/repository.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { leftovers, snapshot, type Snapshot } from '../support/worktree.ts';
 
 const folder = temporaryFolder('system');
-const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts');
+const cli = programPath('cli');
 const MEBIBYTE = 2 ** 20;
 
 const repository = new GitRepository(folder, 'repository');

@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { clone, spawnGit, type Report } from '../../src/engine/engine.ts';
+import type { Report } from '../../src/engine/engine.ts';
 import { invalidComponent } from '../../src/engine/object/path-validity.ts';
-import { ROOMY_HOST, runOurs } from '../support/ours.ts';
+import { clone, ROOMY_HOST, runOurs, spawnGit } from '../support/ours.ts';
 import { git, GITLINK_OID, GitRepository, utf8, type RawEntry, type TreeSpec } from '../support/repository.ts';
 import { temporaryFolder } from '../support/temporary.ts';
 import { differences, leftovers, snapshot, type Snapshot } from '../support/worktree.ts';

@@ -6,10 +6,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { spawnGit } from '../../src/engine/engine.ts';
 import type { GitCall, GitProcess, GitResult } from '../../src/engine/settings.ts';
 import type { Fault } from './inject-faults.ts';
-import { runOurs, type OurRun } from './ours.ts';
+import { runOurs, spawnGit, type OurRun } from './ours.ts';
 import { differences, leftovers, snapshot, type Snapshot } from './worktree.ts';
 
 export interface Job {

@@ -7,10 +7,9 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { spawnGit } from '../../src/engine/engine.ts';
 import type { GitCall, GitProcess, GitResult } from '../../src/engine/settings.ts';
 import { damage, placesOfTree } from './damage.ts';
-import { runOurs, type OurRun } from './ours.ts';
+import { runOurs, spawnGit, type OurRun } from './ours.ts';
 import { randomNumbers } from './random.ts';
 import { differences, leftovers, shownFile, snapshot, type Snapshot } from './worktree.ts';
 

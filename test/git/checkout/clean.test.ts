@@ -25,6 +25,7 @@ import { readIndex } from '../../../src/engine/index/parse-index.ts';
 import { SHA1 } from '../../../src/engine/oid.ts';
 import type { Report } from '../../../src/engine/report/report.ts';
 import { runOurs } from '../../support/ours.ts';
+import { programPath } from '../../support/programs.ts';
 import { randomNumbers } from '../../support/random.ts';
 import { git, GITLINK_OID, GitRepository, runGit } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -372,7 +373,7 @@ describe.runIf(process.platform === 'linux')('a checkout that cleans', () => {
   });
 
   const inject = join(import.meta.dirname, '../../support/inject-faults.ts');
-  const program = join(import.meta.dirname, '../../../src/cli/index.ts');
+  const program = programPath('cli');
   /** The program in a process of its own, in which a call fails. */
   function runWithFault(directory: string, fault: { readonly call: string; readonly below: string }) {
     const log = join(folder, 'faults.log');

@@ -5,9 +5,8 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { clone, spawnGit } from '../../../src/engine/engine.ts';
 import { foldingFolder } from '../../support/folding-folder.ts';
-import { ROOMY_HOST, runOurs } from '../../support/ours.ts';
+import { clone, ROOMY_HOST, runOurs, spawnGit } from '../../support/ours.ts';
 import { git, GITLINK_OID, GitRepository, runGit, utf8, type TreeSpec } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 import { differences, leftovers, snapshot } from '../../support/worktree.ts';

@@ -5,10 +5,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clone, spawnGit } from '../../../src/engine/engine.ts';
 import type { GitCall } from '../../../src/engine/settings.ts';
 import { expectSameAsGit } from '../../support/oracle.ts';
-import { ROOMY_HOST, runOurs } from '../../support/ours.ts';
+import { clone, ROOMY_HOST, runOurs, spawnGit } from '../../support/ours.ts';
 import { git, GitRepository, runGit } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 

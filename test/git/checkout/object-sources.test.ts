@@ -8,10 +8,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { checkout } from '../../../src/engine/engine.ts';
 import { ObjectDatabase } from '../../../src/engine/odb/object-database.ts';
 import { layerName, multiPackIndex } from '../../support/multi-pack-index-writer.ts';
 import { expectSameAsGit, FEW_MODES } from '../../support/oracle.ts';
 import { runOurs } from '../../support/ours.ts';
+import { programPath } from '../../support/programs.ts';
 import { BLOB, plainEntry, writePack } from '../../support/pack-writer.ts';
 import { GitRepository, type Commit } from '../../support/repository.ts';
 import { randomBytes } from '../../support/random.ts';
@@ -222,7 +224,7 @@ describe(`${PACKS} packs`, () => {
 
   it.runIf(process.platform === 'linux')('with few files that may be open', () => {
     const { directory } = copyOf(many.repository);
-    const program = join(import.meta.dirname, '../../../src/cli/index.ts');
+    const program = programPath('cli');
     const { status, stderr } = spawnSync(
       'sh',
       [
@@ -247,7 +249,7 @@ describe(`${PACKS} packs`, () => {
 });
 
 describe('another process repacks', () => {
-  /** Does something once, between the moment when all objects were found and the moment when workers begin to read. */
+  /** Does something once, between the moment when all objects were found and the moment when workers begin to read, in this file's engine. */
   function onceFound(action: () => void): void {
     const original = Object.getOwnPropertyDescriptor(ObjectDatabase.prototype, 'packs') as {
       readonly get: (this: ObjectDatabase) => ObjectDatabase['packs'];
@@ -271,7 +273,7 @@ describe('another process repacks', () => {
         repository.git(['repack', '-adq']);
         packsLeft = packNames(join(repository.gitDir, 'objects', 'pack')).length;
       });
-      const run = await runOurs({ directory: repository.directory, target, workers });
+      const run = await runOurs({ directory: repository.directory, target, workers, checkout });
       expect(packsLeft).toBe(1);
       expect([run.report.error, run.report.skipped, run.warnings]).toEqual([undefined, [], []]);
       expect(run.report.totals.files).toBe(PACKS);
@@ -288,7 +290,8 @@ describe('another process repacks', () => {
     const { commit } = repository.rawCommit(repository.treeByHand(spec));
     repository.git(['update-ref', 'refs/heads/main', commit]);
     onceFound(() => repository.git(['repack', '-adq']));
-    const run = await runOurs({ directory: repository.directory, target: { kind: 'detach', revision: commit } });
+    const target = { kind: 'detach', revision: commit } as const;
+    const run = await runOurs({ directory: repository.directory, target, checkout });
     expect(existsSync(repository.loosePath(commit))).toBe(false);
     expect([run.report.error, run.report.totals.files]).toEqual([undefined, 200]);
     expect(spawnSync('git', ['status', '--porcelain'], { cwd: repository.directory }).stdout.toString()).toBe('');
