@@ -72,6 +72,16 @@ export class ArchiveWriter {
     );
   }
 
+  /** Files and links so far. */
+  get files(): number {
+    return this.#files;
+  }
+
+  /** Bytes of files so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** The next piece of the tarball, which is not compressed. Throws `fetch-failed`, `path-invalid`, `io`. */
   write(chunk: Buffer): void {
     this.#parser.write(chunk);

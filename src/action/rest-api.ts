@@ -191,8 +191,12 @@ async function getOnce<Result>(
   consume: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
   const redact = redactor({ TOKEN: api.token });
-  let url = new URL(`${api.baseUrl}${path}`);
-  const { origin } = url;
+  const first = URL.parse(`${api.baseUrl}${path}`);
+  if (first === null || !/^https?:$/.test(first.protocol)) {
+    throw new CheckoutError('usage', harmlessLine(`the REST interface has no http or https address: '${api.baseUrl}'`));
+  }
+  const { origin } = first;
+  let url = first;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const answer = await exchange(api, url, url.origin === origin, async (response) => {
       const { statusCode = 0, headers } = response;

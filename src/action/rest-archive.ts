@@ -9,10 +9,11 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { setOutput, warning } from '@actions/core';
 import { CheckoutError } from '../engine/errors.ts';
+import type { Observer } from '../engine/settings.ts';
 import { ArchiveWriter, type ArchiveContent } from './archive-writer.ts';
 import { removeCredentials } from './credentials.ts';
 import type { ActionSettings } from './inputs.ts';
-import { harmlessLine, logGroup, logLine } from './log.ts';
+import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { emptyDirectory, makeDirectory } from './prepare-directory.ts';
 import { restDefaultBranch, restGet, type RestApi } from './rest-api.ts';
 
@@ -53,6 +54,22 @@ function missing(settings: ActionSettings): string {
   );
 }
 
+/** A stream that ends in the writer. Tells the observer how far it is. */
+export function archiveSink(writer: ArchiveWriter, observer: Pick<Observer, 'progress'>): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      try {
+        writer.write(chunk);
+        // How many there will be is not known: servers send archives as they make them.
+        observer.progress({ phase: 'write', filesDone: writer.files, filesTotal: 0, bytesDone: writer.bytes });
+        done();
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+}
+
 /** Where the archive of the commit or ref is; of the default branch if `revision` is empty. */
 async function fetchArchive(api: RestApi, settings: ActionSettings, revision: string): Promise<ArchiveContent> {
   const { owner, name, repositoryPath } = settings;
@@ -63,18 +80,9 @@ async function fetchArchive(api: RestApi, settings: ActionSettings, revision: st
     // An attempt before this one may have written something.
     emptyDirectory(repositoryPath);
     const writer = new ArchiveWriter(repositoryPath);
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        try {
-          writer.write(chunk);
-          done();
-        } catch (error) {
-          done(error as Error);
-        }
-      },
-    });
+    const observer = logObserver(settings.showProgress);
     try {
-      await pipeline(response, createGunzip(), sink, { signal: api.signal });
+      await pipeline(response, createGunzip(), archiveSink(writer, observer), { signal: api.signal });
       return writer.end();
     } finally {
       writer.close();

@@ -228,6 +228,12 @@ it('says what is wrong with a server that is not there', async () => {
   expect((await failure({ baseUrl })).message).toContain('ECONNREFUSED');
 });
 
+it.each(['ftp://example.com', 'no address', ''])('says so where it has no address: %s', async (baseUrl) => {
+  const error = await failure({ baseUrl });
+  expect(error.code).toBe('usage');
+  expect(error.message).toContain(`no http or https address: '${baseUrl}'`);
+});
+
 describe('a proxy', () => {
   it('is used, but for hosts that it is not for', async () => {
     answers = [ok];

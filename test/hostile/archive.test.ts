@@ -2,9 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import { ArchiveWriter, type ArchiveContent } from '../../src/action/archive-writer.ts';
+import { archiveSink } from '../../src/action/rest-archive.ts';
 import { CheckoutError, type ErrorCode } from '../../src/engine/errors.ts';
+import type { Progress } from '../../src/engine/settings.ts';
 import { damage } from '../support/damage.ts';
 import { randomNumbers } from '../support/random.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
@@ -149,6 +153,19 @@ it('a file is never written through a link, whichever comes first', () => {
     expect((error as CheckoutError).code).toBe('io');
     expect(around).toEqual(UNTOUCHED);
   }
+});
+
+it('tells how far it is', async () => {
+  const directory = mkdtempSync(join(root, 'progress-'));
+  const told: Progress[] = [];
+  const writer = new ArchiveWriter(directory);
+  const sink = archiveSink(writer, { progress: (progress) => told.push(progress) });
+  const archive = tar([{ name: 'top/a', content: 'x'.repeat(1000) }, link('top/b', 'a')]);
+  await pipeline(Readable.from([archive.subarray(0, 1024), archive.subarray(1024)]), sink);
+  expect(told).toEqual([
+    { phase: 'write', filesDone: 1, filesTotal: 0, bytesDone: 512 },
+    { phase: 'write', filesDone: 2, filesTotal: 0, bytesDone: 1000 },
+  ]);
 });
 
 it('the last of two files with one name stays, and a link takes the place of a file', () => {
