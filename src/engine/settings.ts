@@ -135,8 +135,11 @@ export interface GitCall {
   readonly signal?: AbortSignal;
   /** Lines of standard error as they come (progress). */
   readonly onStderrLine?: (line: string) => void;
-  /** Opens a pipe as descriptor 3 and gives the lines that come through it; not on Windows, where git inherits none. */
-  readonly onTraceLine?: (line: string) => void;
+  /**
+   * Lines of git's trace of the headers of its HTTP requests (GIT_TRACE_CURL). None come where the environment has that trace go
+   * elsewhere, and none on Windows.
+   */
+  readonly onHttpTraceLine?: (line: string) => void;
 }
 
 export interface GitResult {

@@ -236,6 +236,14 @@ describe('fetchByGit', () => {
     git(directory, 'fsck', '--connectivity-only');
   });
 
+  it('stops an ssh that says nothing, and all that it has started', async () => {
+    const directory = client('ssh://nobody@localhost/x');
+    const env = { GIT_SSH_COMMAND: 'sleep 60 #', GIT_SSH_VARIANT: 'simple' };
+    const failed = fetchByGit(fetchOf(directory, { env, limits: { attempts: 1, stallMs: 300 } }), ports());
+    await expect(failed).rejects.toMatchObject({ message: expect.stringContaining('nothing came') as string });
+    expect(listProcesses().filter((each) => worksIn(each, directory))).toEqual([]);
+  });
+
   it('stops for good at the deadline', async () => {
     const directory = client(`${server.origin}/${name}`);
     server.fail({ fault: { kind: 'hang' } });

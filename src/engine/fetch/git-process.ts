@@ -26,6 +26,12 @@ const TERMINATION_GRACE_MS = 5000;
 /** After the process has ended, how long its pipes may stay silent before they are given up. */
 const SILENT_PIPE_MS = 300;
 
+/**
+ * Makes git write the headers of its HTTP requests to descriptor 3: a pipe, never a file, since not every git redacts all that
+ * is secret in them.
+ */
+const TRACE_HEADERS: Readonly<Record<string, string>> = { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
+
 /** The last `limit` bytes of a stream. */
 class Tail {
   private chunks: Buffer[] = [];
@@ -131,6 +137,10 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       return;
     }
     const environment = { ...processEnvironment(), ...call.env };
+    const { onHttpTraceLine } = call;
+    // git inherits no such descriptor on Windows.
+    const isTraced =
+      onHttpTraceLine !== undefined && process.platform !== 'win32' && environment['GIT_TRACE_CURL'] === undefined;
     const program = gitProgram(environment, process.platform);
     if (program === null) {
       reject(startError(Object.assign(new Error('not found'), { code: 'ENOENT' }), call.cwd));
@@ -141,13 +151,8 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
     try {
       child = spawn(program, call.args, {
         cwd: call.cwd,
-        env: environment,
-        stdio: [
-          call.input === undefined ? 'ignore' : 'pipe',
-          'pipe',
-          'pipe',
-          ...(call.onTraceLine === undefined || process.platform === 'win32' ? [] : ['pipe' as const]),
-        ],
+        env: isTraced ? { ...environment, ...TRACE_HEADERS } : environment,
+        stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(isTraced ? ['pipe' as const] : [])],
         windowsHide: true,
       });
     } catch (error) {
@@ -170,7 +175,7 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
     const tail = new Tail(MAX_STDERR_BYTES);
     const lines = call.onStderrLine === undefined ? null : new LineSplitter(call.onStderrLine);
     const trace = child.stdio[3] instanceof Readable ? child.stdio[3] : null;
-    const traceLines = call.onTraceLine === undefined ? null : new LineSplitter(call.onTraceLine);
+    const traceLines = onHttpTraceLine === undefined ? null : new LineSplitter(onHttpTraceLine);
     let failure: CheckoutError | null = null;
     let ended: { code: number | null; signal: NodeJS.Signals | null } | null = null;
     let killTimer: NodeJS.Timeout | undefined;
@@ -199,6 +204,8 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       settled = true;
       clearTimeout(killTimer);
       clearTimeout(pipeTimer);
+      // They were asked, and git is gone.
+      stopHelpers('SIGKILL');
       signal?.removeEventListener('abort', onAbort);
       stdout.destroy();
       stderr.destroy();

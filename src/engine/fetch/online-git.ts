@@ -3,11 +3,10 @@
  * be over the next time, its failure told in one line. docs/decisions/retries.md.
  */
 import { CheckoutError } from '../errors.ts';
-import { processEnvironment } from '../gitdir/environment.ts';
 import type { EnginePorts, FetchLimits, GitCall, GitResult } from '../settings.ts';
 import { fetchError, isTransientFailure } from './fetch-error.ts';
 import { redactor } from './redact.ts';
-import { RetryAfterReader, TRACE_HEADERS } from './retry-after.ts';
+import { RetryAfterReader } from './retry-after.ts';
 import { spell, TransientFetchError, withRetries } from './retry.ts';
 import { TransferWatch } from './transfer-watch.ts';
 
@@ -71,8 +70,6 @@ async function attempt(
   const watch = new TransferWatch(stallMs === 0 ? Infinity : stallMs, performance.now());
   const overAt = deadlineMs === 0 ? Infinity : performance.now() + deadlineMs;
   const retryAfter = new RetryAfterReader();
-  // Who traces already keeps the trace.
-  const traced = processEnvironment()['GIT_TRACE_CURL'] !== undefined;
 
   const stop = new AbortController();
   let failure: CheckoutError | null = null;
@@ -97,13 +94,13 @@ async function attempt(
       args: call.args,
       ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
       ...(call.input === undefined ? {} : { input: call.input }),
-      env: { ...FETCH_ENVIRONMENT, ...(traced ? {} : TRACE_HEADERS), ...call.env },
+      env: { ...FETCH_ENVIRONMENT, ...call.env },
       signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
       onStderrLine: (line) => {
         watch.line(line, performance.now());
         onStderrLine?.(line);
       },
-      ...(traced ? {} : { onTraceLine: (line: string) => retryAfter.line(line) }),
+      onHttpTraceLine: (line) => retryAfter.line(line),
     });
     if (result.exitCode === 0) return result;
     const error = fetchError(result.stderr, result.exitCode, what, redact);

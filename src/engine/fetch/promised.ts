@@ -11,12 +11,15 @@ import { NO_MAINTENANCE } from './fetch.ts';
 import { isSaidQuietly } from './fetch-progress.ts';
 import { runOnline } from './online-git.ts';
 import { redactor } from './redact.ts';
+import { UnfinishedPacks } from './unfinished-packs.ts';
 
 export interface PromisedFetch {
   readonly ports: EnginePorts;
   /** Options that name the repository. */
   readonly gitOptions: readonly string[];
   readonly cwd: string;
+  /** Where packs come to lie. */
+  readonly packDirectory: string;
   readonly remotes: readonly string[];
   /** Credentials, for this fetch alone. */
   readonly env: Readonly<Record<string, string>>;
@@ -75,6 +78,7 @@ async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly st
   const from = redact(remote);
   const objects = oids.length === 1 ? 'object' : 'objects';
   ports.observer.info(`fetching ${oids.length} missing ${objects} from '${from}'`);
+  const unfinished = new UnfinishedPacks(facts.packDirectory);
   const call = runOnline(
     {
       what: `fetch of missing objects from '${from}'`,
@@ -102,6 +106,7 @@ async function fetchFrom(facts: PromisedFetch, remote: string, oids: readonly st
       onStderrLine: (line) => {
         if (isSaidQuietly(line)) ports.observer.info(redact(line));
       },
+      afterFailure: () => unfinished.remove(),
       limits: facts.limits,
       ...(signal === undefined ? {} : { signal }),
     },

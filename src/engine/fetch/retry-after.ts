@@ -1,11 +1,8 @@
 /**
  * Finds the Retry-After header in git's trace of an HTTP transfer (GIT_TRACE_CURL). git itself does not say what a server asks
- * for. The trace goes through a pipe, never to a file, since git before 2.40 does not redact all of it.
+ * for.
  */
 import { parseRetryAfter } from './retry.ts';
-
-/** Environment that makes git write the headers of its HTTP requests to the descriptor that spawnGit reads lines from. */
-export const TRACE_HEADERS: Readonly<Record<string, string>> = { GIT_TRACE_CURL: '3', GIT_TRACE_CURL_NO_DATA: '1' };
 
 const RECEIVED = ' <= Recv header: ';
 

@@ -1,6 +1,7 @@
 /**
  * A checkout by our own engine: gathers what it depends on, holds the locks around it, and does what follows it (HEAD, hooks, upstream).
  */
+import { join } from 'node:path';
 import { checkoutTree, isEmptyWorkTree } from '../checkout/checkout-tree.ts';
 import { NeedsGit, type TreeOutcome } from '../checkout/request.ts';
 import { foldsCase } from '../checkout/collisions.ts';
@@ -191,10 +192,11 @@ async function execPath({ ports, request, repository }: Session): Promise<string
 function missingObjectsFetch({ request, repository, config, ports }: Session): FetchMissing | undefined {
   const remotes = promisorRemotes(config, processEnvironment());
   if (remotes.length === 0) return undefined;
-  const { gitOptions, workTree: cwd } = repository;
+  const { gitOptions, workTree: cwd, commonDir } = repository;
+  const packDirectory = join(commonDir, 'objects', 'pack');
   const { signal, fetchEnv: env = {}, fetchLimits: limits } = request;
   return async (missing) => {
-    await fetchPromised({ ports, gitOptions, cwd, remotes, env, limits, signal }, missing);
+    await fetchPromised({ ports, gitOptions, cwd, packDirectory, remotes, env, limits, signal }, missing);
   };
 }
 

@@ -50,6 +50,21 @@ describe('spawnGit', () => {
     expect((await spawnGit({ args: ['x'], env: fakeGit('kill -9 $$') })).exitCode).toBe(137);
   });
 
+  it.skipIf(process.platform === 'win32')(
+    'gives the trace of HTTP headers, unless it is somebody’s already',
+    async () => {
+      const env = fakeGit('echo "$GIT_TRACE_CURL,$GIT_TRACE_CURL_NO_DATA"; [ -e /dev/fd/3 ] && printf "a\\nb" >&3');
+      const traced: string[] = [];
+      const onHttpTraceLine = (line: string): void => void traced.push(line);
+      const result = await spawnGit({ args: ['x'], env, onHttpTraceLine });
+      expect([result.stdout.toString(), traced]).toEqual(['3,1\n', ['a', 'b']]);
+      const theirs = await spawnGit({ args: ['x'], env: { ...env, GIT_TRACE_CURL: '/dev/null' }, onHttpTraceLine });
+      expect([theirs.stdout.toString(), traced.length]).toEqual(['/dev/null,\n', 2]);
+      const none = await spawnGit({ args: ['x'], env });
+      expect([none.stdout.toString(), traced.length]).toEqual([',\n', 2]);
+    },
+  );
+
   it('gives lines of standard error as they come, and keeps the last 64 KiB', async () => {
     const lines: string[] = [];
     const result = await spawnGit({

@@ -51,6 +51,7 @@ describe('fetchPromised', () => {
           },
           gitOptions: ['--git-dir=/r'],
           cwd: '/',
+          packDirectory: '/nowhere',
           remotes,
           env: { GIT_CONFIG_VALUE_0: 'AUTHORIZATION: basic c2VjcmV0c2VjcmV0' },
           signal: undefined,
