@@ -10,14 +10,14 @@ import type { GitCall, GitProcess, GitResult } from '../engine/settings.ts';
 import { harmlessLine, logLine } from './log.ts';
 
 /** The environment of every git process, beside the job's own. */
-export function gitEnvironment(orchestrationId: string): Record<string, string> {
+export function gitEnvironment(orchestrationId: string, lfs: boolean): Record<string, string> {
   // Some servers and proxies know git by `git/` at the start.
   let agent = 'git/2 (parallel-checkout)';
   if (orchestrationId !== '') agent += ` actions_orchestration_id/${orchestrationId.replace(/[^A-Za-z0-9_.-]/g, '_')}`;
   return {
     GIT_TERMINAL_PROMPT: '0', // nobody is there to answer
     GCM_INTERACTIVE: 'Never', // the same for Git Credential Manager
-    GIT_LFS_SKIP_SMUDGE: '1', // LFS content only where it is asked for
+    ...(lfs ? {} : { GIT_LFS_SKIP_SMUDGE: '1' }), // LFS content only where it is asked for
     GIT_HTTP_USER_AGENT: agent,
     ...runMark(), // by which the next step knows what this one left at work
   };

@@ -18,6 +18,7 @@ import {
 import { CheckoutError, errnoOf } from '../engine/errors.ts';
 import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
+import { pathList, type LfsInputs } from './lfs.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
 import { restBaseUrl } from './rest-base-url.ts';
 import { keyFault, normalizedKey, sshUrl, type SshSettings } from './ssh.ts';
@@ -51,6 +52,8 @@ export interface ActionSettings {
   readonly sparse: SparseSetting;
   /** What the server is to leave out, such as `blob:none`; null for nothing. */
   readonly filter: string | null;
+  /** Which Git LFS files get their content; null for none. */
+  readonly lfs: LfsInputs | null;
   /** What cleaning leaves alone: lines of a gitignore file. */
   readonly cleanExclude: readonly string[];
   /** Commits of history; 0 is all. */
@@ -176,12 +179,18 @@ function refuseInputsNotBuilt(environment: Environment): void {
   const given = (name: string): boolean => input(environment, name) !== '';
   const upper = (name: string): string => input(environment, name).toUpperCase();
   const asked: readonly (readonly [name: string, asked: boolean])[] = [
-    ['lfs', given('lfs') && upper('lfs') !== 'FALSE'],
     ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
   ];
   for (const [name, isAsked] of asked) {
     if (isAsked) throw refuse(name, 'is not supported yet; this version works only with its default');
   }
+}
+
+/** The lists say nothing where `lfs` is off: a workflow may set that by an expression. */
+function lfsInputs(environment: Environment, warnings: string[]): LfsInputs | null {
+  if (!flag(environment, 'lfs', false, warnings)) return null;
+  const list = (name: string): readonly string[] | null => pathList(rawInput(environment, name));
+  return { include: list('lfs-include'), exclude: list('lfs-exclude') };
 }
 
 function repository(environment: Environment): { owner: string; name: string } {
@@ -310,6 +319,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     clean: flag(environment, 'clean', true, warnings),
     sparse,
     filter: objectFilter(environment, sparse),
+    lfs: lfsInputs(environment, warnings),
     cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
     fetchTags: flag(environment, 'fetch-tags', false, warnings),

@@ -23,6 +23,7 @@ import {
 import { refuseUnsafePullRequestCheckout } from './fork-guard.ts';
 import { gitEnvironment, hasGit, loggedGit, readsConfigCount } from './git.ts';
 import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
+import { installLfs, lfsConfig, requireLfs } from './lfs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { publishError, publishOutputs } from './outputs.ts';
 import {
@@ -122,6 +123,7 @@ async function setUpRepository(step: Step, reused: boolean, objectFormat?: 'sha1
     const command = step.ssh?.command ?? null;
     includeCredentials(gitDir, settings.workspace, settings.repositoryPath, credentialsPath, command);
   }
+  if (settings.lfs !== null) await installLfs(step.git, gitDir);
 }
 
 /** Whether the ref is where the event says; refs move between an event and its job. */
@@ -198,7 +200,8 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
         engine: settings.engine,
         verify: settings.verify,
         transport: settings.transport,
-        config: [],
+        ...(settings.lfs === null ? {} : { lfs: { remote: 'origin' } }),
+        config: settings.lfs === null ? [] : lfsConfig(settings.lfs),
         environment: step.environment,
         fetchEnv: step.serverEnvironment,
         fetchLimits: settings.fetchLimits,
@@ -221,6 +224,7 @@ async function work(step: Step): Promise<StepResult> {
   };
   logLine(`Checking out ${settings.owner}/${settings.name} from ${settings.serverOrigin}`);
   const reused = await logGroup('Preparing the directory', async () => {
+    if (settings.lfs !== null) await requireLfs(step.git, settings.workspace);
     const usable = await prepareDirectory(step);
     if (credentialsPath !== null) writeCredentialsFile(credentialsPath, settings.serverOrigin, settings.token);
     await step.ssh?.writeFiles();
@@ -298,7 +302,7 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
   try {
     const userHome = environment['HOME'] ?? homedir();
     const home = temporaryHome === null ? {} : makeTemporaryHome(temporaryHome, repositoryPath, userHome, environment);
-    const gitVariables = { ...gitEnvironment(settings.orchestrationId), ...home };
+    const gitVariables = { ...gitEnvironment(settings.orchestrationId, settings.lfs !== null), ...home };
     const git = loggedGit(repositoryPath, gitVariables, abort.signal);
     const ssh = sshFiles === null ? null : await planSsh(settings, sshFiles, userHome, environment, abort.signal);
     const credentials = persistCredentials

@@ -32,6 +32,7 @@ export type PhaseName =
   | 'clean' // untracked files removed first, where that was asked for
   | 'manifest' // trees, current index, path checks, attributes, pack positions
   | 'fetch-missing' // blobs that a partial clone lacks
+  | 'fetch-lfs' // Git LFS files that are not in the local store
   | 'clear' // removals and leading directories
   | 'write' // entries written by the workers
   | 'links' // symbolic links, submodule directories and collided entries

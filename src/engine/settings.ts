@@ -76,8 +76,18 @@ export interface CheckoutRequest extends RunSettings {
   readonly environment?: Readonly<Record<string, string>>;
   /** Environment of a fetch of objects that a partial clone lacks; the place for credentials. */
   readonly fetchEnv?: Readonly<Record<string, string>>;
+  /**
+   * Download the Git LFS files that are to be written, before anything is touched, and write those of which pointers were left by an
+   * earlier checkout. Without it git-lfs brings what is not in the local store, file by file. Credentials: `fetchEnv`.
+   */
+  readonly lfs?: LfsSettings;
   /** Removes first what is untracked or ignored, as `git clean -ffdx` does. */
   readonly clean?: CleanSettings;
+}
+
+/** Where Git LFS files come from; which paths, the configuration says (lfs.fetchinclude, lfs.fetchexclude). */
+export interface LfsSettings {
+  readonly remote: string;
 }
 
 /** What a clean leaves alone. */

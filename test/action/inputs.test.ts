@@ -27,7 +27,6 @@ describe('an input that cannot be honoured', () => {
   const refused: readonly (readonly [name: string, value: string])[] = [
     ['ssh-key', '-----BEGIN SECRET KEY-----'],
     ['sparse-checkout', '/dir/*'],
-    ['lfs', 'true'],
     ['submodules', 'recursive'],
     ['transport', 'stream'],
     ['transport', 'carrier pigeon'],

@@ -39,6 +39,9 @@ export interface FaultRule {
   readonly path?: RegExp;
 }
 
+/** Answers a request that git's server is not for; false leaves it to that. `path` is without the query. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, path: string) => boolean;
+
 export interface HttpServerOptions {
   /** The directory whose repositories are served, as GIT_PROJECT_ROOT. A path without `.git` finds `<path>.git` too. */
   readonly root: string;
@@ -49,6 +52,8 @@ export interface HttpServerOptions {
   readonly tls?: Pick<TestCertificate, 'key' | 'cert'>;
   /** Called for each request before it is answered, while whoever asks is at work. */
   readonly onRequest?: () => void;
+  /** Asked before git's server, once the token was found right. */
+  readonly handler?: Handler;
 }
 
 /** One request as it came. */
@@ -157,6 +162,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       answer(401, { 'WWW-Authenticate': 'Basic realm="test"' }, 'a token is needed\n');
       return;
     }
+    response.once('finish', () => {
+      recorded.status = response.statusCode;
+    });
+    if (options.handler?.(request, response, path.replace(/\?.*$/, '')) === true) return;
     serve(request, response, recorded, fault);
   };
 

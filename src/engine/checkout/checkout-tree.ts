@@ -16,6 +16,7 @@ import { type Collisions, findCollisions } from './collisions.ts';
 import { compareWithIndex, compareWithNothing } from './compare.ts';
 import { openFilterEntries, pathReason } from './filter-pass.ts';
 import { buildManifest, type Manifest } from './manifest.ts';
+import { bringLfs, openSmallKept, settleKept } from './lfs-content.ts';
 import { lookUpConversions } from './open-conversions.ts';
 import { settleOddTrees } from './odd-trees.ts';
 import { WorkerPool } from './pool.ts';
@@ -42,6 +43,11 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
     if (request.fetchMissing !== undefined) {
       await fetchBlobs(request.odb, prepared.manifest.tables, request.fetchMissing);
       clock.end('fetch-missing');
+    }
+    if (request.lfsSource !== undefined) {
+      const { manifest: all, compared } = prepared;
+      await bringLfs(request.odb, all.tables, request.conversionList, compared, request.lfsSource);
+      clock.end('fetch-lfs');
     }
     stopIfAborted(request);
     request.beforeTouching?.();
@@ -108,15 +114,22 @@ function conversionReasons(request: TreeCheckout, { tables }: Manifest): string[
 function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): Prepared {
   const paths = new WorktreePaths(request.workTree);
   const { rootIsEmpty } = request;
-  const comparison =
+  let comparison =
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison, request.sparse);
   const reasons = [...comparison.needsGit];
-  if (request.index !== null && comparison.toWrite > 0) {
+  const opened = request.index === null || request.lfsSource === undefined ? [] : openSmallKept(manifest.tables);
+  if (request.index !== null && comparison.toWrite + opened.length > 0) {
     lookUpConversions(manifest, request.conversions, request.foldsNames);
     reasons.push(...conversionReasons(request, manifest));
   }
+  const compared = settleKept(manifest.tables, request.conversionList(), opened);
+  comparison = {
+    ...comparison,
+    kept: comparison.kept - compared.length,
+    toWrite: comparison.toWrite + compared.length,
+  };
   if (reasons.length > 0) throw new NeedsGit(reasons);
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
@@ -124,7 +137,7 @@ function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): P
   const toFilter = openFilterEntries(manifest.tables, request.conversionList(), request.lfs !== null);
   const plan = request.plan(comparison.toWrite - toFilter);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
-  return { manifest, comparison, toFilter, plan, paths, rootIsEmpty, collisions };
+  return { manifest, comparison, compared, toFilter, plan, paths, rootIsEmpty, collisions };
 }
 
 /** Stops where git would, at the first file to be written that it refuses; but before anything is touched. */

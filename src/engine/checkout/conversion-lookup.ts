@@ -67,6 +67,11 @@ export class AttributeConversions implements ConversionLookup {
     return this.#table.conversions;
   }
 
+  /** See ConversionTable. */
+  leavingPointers(number: number): number {
+    return this.#table.leavingPointers(number);
+  }
+
   enterDirectory(tree: TreeCursor, path: Bytes): void {
     const pathLength = path.length === 0 ? 0 : path.length + 1;
     const rules = this.#fromTree(tree, pathLength === 0) ?? this.#fromWorktree(path);

@@ -20,7 +20,7 @@ import { oidToHex } from '../oid.ts';
 import { BLOB, typeName } from '../pack/entry.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import { SCRATCH_BYTES } from '../pack/pack-reader.ts';
-import { fileHasContent } from '../worktree/compare-file.ts';
+import { fileHasContent, fileHasHash } from '../worktree/compare-file.ts';
 import { contentOf, createCopy, NoSource } from '../worktree/copy-file.ts';
 import { createFile, replacing, type Existing, type Producer } from '../worktree/create-file.ts';
 import { displayPath, WorktreePaths } from '../worktree/paths.ts';
@@ -272,15 +272,21 @@ export class EntryWriter {
     if (content.length === 0) return this.#put(entry, before, content);
     const size = lfsPointerSize(content);
     if (size < 0) return forDriver;
-    if (lfs.store.skip || conversion.driver?.lfs?.skip === true) return this.#put(entry, before, content);
-    const source = lfsObjectPath(lfs.store, lfsPointerOid(content));
+    const oid = lfsPointerOid(content);
+    const source = lfsObjectPath(lfs.store, oid);
     const { tables } = this.#job;
-    if (!verify && !this.#mayWrite(entry)) return State.COLLIDED;
+    const skips = lfs.store.skip || conversion.driver?.lfs?.skip === true;
+    if (!verify && !skips && !this.#mayWrite(entry)) return State.COLLIDED;
     const path = this.#paths.absolute(
       tables.pathBytes,
       tables.pathOffsets[entry] ?? 0,
       tables.pathOffsets[entry + 1] ?? 0,
     );
+    if (skips) {
+      // The content of an earlier checkout is no change to git either, whose clean filter makes the pointer of it.
+      if (verify && fileHasHash(path, size, 'sha256', oid)) return State.KEPT;
+      return this.#put(entry, before, content);
+    }
     try {
       if (verify) return fileHasContent(path, contentOf(source, size)) ? State.KEPT : State.COLLIDED;
       const executable = tables.modes[entry] === MODE_EXECUTABLE;

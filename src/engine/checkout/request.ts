@@ -17,6 +17,7 @@ import type { Collisions } from './collisions.ts';
 import type { CleanRules } from './clean-walk.ts';
 import type { Comparison } from './compare.ts';
 import type { ConversionLookup, Manifest } from './manifest.ts';
+import type { LfsSource } from './lfs-content.ts';
 import type { LfsAccess } from './messages.ts';
 import type { FetchMissing } from './promised-objects.ts';
 import type { SparseRules } from './sparse-rules.ts';
@@ -52,6 +53,8 @@ export interface TreeCheckout {
   readonly conversionList: () => readonly Conversion[];
   /** The local Git LFS store. */
   readonly lfs: LfsAccess | null;
+  /** Brings what is not in it; absent where that is left to git-lfs. */
+  readonly lfsSource?: LfsSource | undefined;
   /** Pure: the plan for this many files. */
   readonly plan: (files: number) => Plan;
   /** Pure: bytes that large objects may take under a plan, beside so many that the lists of files take. */
@@ -77,6 +80,8 @@ export interface TreeCheckout {
 export interface Prepared {
   readonly manifest: Manifest;
   readonly comparison: Comparison;
+  /** Entries that would stay, but that their file may be a Git LFS pointer. */
+  readonly compared: readonly number[];
   /** Entries that go through filter drivers, which no worker writes. */
   readonly toFilter: number;
   readonly plan: Plan;

@@ -36,7 +36,14 @@ export interface OnlineCall extends Pick<GitCall, 'args' | 'cwd' | 'input' | 'en
   readonly limits?: FetchLimits | undefined;
   /** Called after each failed attempt, whether or not another follows: the place to remove what it left. */
   readonly afterFailure?: () => void;
+  /** A number that changes while things come, where standard error does not tell. */
+  readonly mark?: () => number;
+  /** The error of a process that failed, where its words are not git's. */
+  readonly explain?: (result: GitResult) => CheckoutError;
 }
+
+/** How often at least `mark` is looked at while the server may be dead. */
+const MARKS_IN_STALL = 4;
 
 /**
  * Runs it, until it succeeds or there is no hope.
@@ -74,14 +81,19 @@ async function attempt(
   const stop = new AbortController();
   let failure: CheckoutError | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let mark = call.mark?.();
   const look = (): void => {
     const now = performance.now();
+    const next = call.mark?.();
+    if (next !== mark) watch.line('', now);
+    mark = next;
     if (now >= overAt) {
       failure = new CheckoutError('fetch-failed', `${what} failed: it took longer than ${spell(deadlineMs)}`);
     } else if (now >= watch.deadAt) {
       failure = new TransientFetchError('fetch-failed', `${what} failed: ${watch.reason}`, {}, null);
     } else {
-      const left = Math.min(overAt, watch.deadAt) - now;
+      const ends = Math.min(overAt, watch.deadAt) - now;
+      const left = call.mark === undefined ? ends : Math.min(ends, stallMs / MARKS_IN_STALL || ends);
       // Its end is put off while things come, so the next look is at what is known now.
       timer = setTimeout(look, Math.min(Math.max(left, 1), LONGEST_TIMER_MS));
       return;
@@ -103,6 +115,7 @@ async function attempt(
       onHttpTraceLine: (line) => retryAfter.line(line),
     });
     if (result.exitCode === 0) return result;
+    if (call.explain !== undefined) throw call.explain(result);
     const error = fetchError(result.stderr, result.exitCode, what, redact);
     if (error.code !== 'fetch-failed' || !isTransientFailure(result.stderr)) throw error;
     throw new TransientFetchError(error.code, error.message, error.subject, retryAfter.retryAfterMs(Date.now()));

@@ -149,6 +149,16 @@ export class ConversionTable {
     return this.#bySet[set] ?? this.#add(set);
   }
 
+  /**
+   * The number of the same conversion, but that pointers of Git LFS stay; the same number where there is none such, or there are too
+   * many.
+   */
+  leavingPointers(number: number): number {
+    const conversion = this.conversions[number];
+    if (conversion?.driver?.lfs === undefined || this.conversions.length >= MOST_CONVERSIONS - 1) return number;
+    return this.#number({ ...conversion, driver: { ...conversion.driver, lfs: { skip: true } } });
+  }
+
   #add(set: number): number {
     // Sets are numbered in the order in which they are met, so the list has no holes.
     for (let id = this.#bySet.length; id <= set; id++) {
@@ -172,8 +182,9 @@ function same(a: Conversion, b: Conversion): boolean {
     a.ident === b.ident &&
     a.reason === b.reason &&
     JSON.stringify(a.encoding) === JSON.stringify(b.encoding) &&
-    // A driver's name says all else about it.
-    a.driver?.name === b.driver?.name
+    // A driver's name says all else about it, but whether pointers are to stay.
+    a.driver?.name === b.driver?.name &&
+    a.driver?.lfs?.skip === b.driver?.lfs?.skip
   );
 }
 

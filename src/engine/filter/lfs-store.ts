@@ -35,9 +35,11 @@ export function lfsCommand(command: string, longRunning: boolean): { readonly sk
  * Source: git-lfs-config(5), "lfs.storage"; GIT_LFS_SKIP_SMUDGE as git-lfs reads booleans.
  */
 export function lfsStore({ storage, commonDir, environment }: LfsFacts): LfsStore | null {
-  if (storage !== undefined && /^$|^[~%]/.test(storage)) return null;
+  const home = environment['HOME'] ?? '';
+  const expanded = storage !== undefined && /^~(\/|$)/.test(storage) && home !== '' ? home + storage.slice(1) : storage;
+  if (expanded !== undefined && /^$|^[~%]/.test(expanded)) return null;
   const directory =
-    storage === undefined ? join(commonDir, 'lfs') : isAbsolute(storage) ? storage : join(commonDir, storage);
+    expanded === undefined ? join(commonDir, 'lfs') : isAbsolute(expanded) ? expanded : join(commonDir, expanded);
   const skip = /^(true|1|on|yes|t)$/i.test(environment['GIT_LFS_SKIP_SMUDGE'] ?? '');
   return { objects: join(directory, 'objects'), skip };
 }

@@ -9,12 +9,16 @@ import type { Repository } from '../gitdir/repository.ts';
 import { EXTENDED_FLAG, type IndexTable } from '../index/index-table.ts';
 import { readWholeIndex } from '../index/read-whole-index.ts';
 import { hasSparseDirectories } from '../index/sparse-index.ts';
+import { redactor } from '../fetch/redact.ts';
+import { withLfsStorage } from '../fetch/lfs-download.ts';
 import type { PlanReason } from '../plan/plan.ts';
 import { resolveRef } from '../refs/read-refs.ts';
 import type { Report } from '../report/report.ts';
 import type { CheckoutRequest } from '../settings.ts';
 import { cleanByGit } from './git-clean.ts';
 import { gitFailure } from './git-failure.ts';
+import { removeLeftPointers } from './left-pointers.ts';
+import { lfsFacts } from './lfs.ts';
 import { NOTHING, type Totals, report } from './run-state.ts';
 import { DEFAULT_PLANNED_FILES, type Session, planFor } from './session.ts';
 
@@ -40,33 +44,50 @@ export async function checkoutByGit(session: Session, routeReasons: readonly Pla
   const started = performance.now();
   if (request.clean !== undefined) await cleanByGit(session, request.clean);
   if (request.sparse?.kind === 'off') await endSparseByGit(session);
-  const result = await ports.git({
-    args: [
-      ...repository.gitOptions,
-      '-c',
-      `checkout.workers=${Math.max(1, run.plan.workers)}`,
-      'checkout',
-      '--quiet',
-      '--force',
-      ...targetArguments(request),
-      '--',
-    ],
-    cwd: repository.workTree,
-    // git then fetches what is missing, one file after the other.
-    ...(promisorRemotes(config, processEnvironment()).length === 0 || request.fetchEnv === undefined
-      ? {}
-      : { env: request.fetchEnv }),
-    ...(request.signal === undefined ? {} : { signal: request.signal }),
-  });
+  const redact = redactor(request.fetchEnv);
+  // git then fetches what is missing, one file after the other, and git-lfs what it has not.
+  const fetches = request.lfs !== undefined || promisorRemotes(config, processEnvironment()).length > 0;
+  const result = await withDownloads(session, before, async (options) =>
+    ports.git({
+      args: [
+        ...repository.gitOptions,
+        ...options,
+        '-c',
+        `checkout.workers=${Math.max(1, run.plan.workers)}`,
+        'checkout',
+        '--quiet',
+        '--force',
+        ...targetArguments(request),
+        '--',
+      ],
+      cwd: repository.workTree,
+      ...(fetches ? { env: request.fetchEnv ?? {} } : {}),
+      ...(request.lfs === undefined ? {} : { onStderrLine: (line: string) => ports.observer.info(redact(line)) }),
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    }),
+  );
   run.phases.push({ name: 'git-checkout', ms: performance.now() - started });
   if (request.signal?.aborted === true) throw new CheckoutError('interrupted', 'interrupted while git checked out');
-  if (result.exitCode !== 0) throw gitFailure('checkout', result.stderr);
+  if (result.exitCode !== 0) throw gitFailure('checkout', redact(result.stderr));
   run.commit = resolveRef(repository, 'HEAD')?.oid ?? null;
   const after = indexOrNothing(repository);
   if (after !== null && (fresh || before !== null)) return report(run, compareIndexes(before, after), [], []);
   // An index that we cannot read: of a fresh tree all is written, of another one nothing is known.
   const totals = fresh ? await countTracked(session) : NOTHING;
   return report(run, totals, [], []);
+}
+
+/** Runs the checkout so that git-lfs may download, file by file or as it likes, where that is asked for. */
+async function withDownloads<Result>(
+  session: Session,
+  index: IndexTable | null,
+  work: (options: readonly string[]) => Promise<Result>,
+): Promise<Result> {
+  const { lfs } = session.request;
+  if (lfs === undefined) return await work([]);
+  const { store } = lfsFacts(session, lfs);
+  if (index !== null && !store.skip) removeLeftPointers(index, session.repository.workTree);
+  return await withLfsStorage(store, work);
 }
 
 /** `git sparse-checkout disable`, where there is something to end: `git checkout` would not write what was left out. */

@@ -6,19 +6,16 @@ import { checkoutTree, isEmptyWorkTree } from '../checkout/checkout-tree.ts';
 import { NeedsGit, type TreeOutcome } from '../checkout/request.ts';
 import { foldsCase } from '../checkout/collisions.ts';
 import { AttributeConversions } from '../checkout/conversion-lookup.ts';
-import type { LfsAccess } from '../checkout/messages.ts';
 import { indexNeedsGit } from '../checkout/needs-git.ts';
 import { openObjects } from '../checkout/open-objects.ts';
 import { peelToTree } from '../checkout/peel.ts';
 import { type FetchMissing, fetchTrees, peelPromised } from '../checkout/promised-objects.ts';
 import { readSparseRules } from '../checkout/sparse-rules.ts';
 import { attributeFiles } from '../config/attribute-files.ts';
-import type { Environment } from '../config/environment.ts';
 import { makesLinks } from '../config/symlinks.ts';
 import { CheckoutError } from '../errors.ts';
 import { fetchPromised, promisorRemotes } from '../fetch/promised.ts';
 import { readConversionConfig } from '../filter/conversion.ts';
-import { lfsStore } from '../filter/lfs-store.ts';
 import { childEnvironment } from '../gitdir/child-environment.ts';
 import { processEnvironment } from '../gitdir/environment.ts';
 import { findGit } from '../gitdir/git-executable.ts';
@@ -40,6 +37,7 @@ import { resolveRef } from '../refs/read-refs.ts';
 import { writeUpstream } from '../refs/upstream.ts';
 import type { Report } from '../report/report.ts';
 import { gitFailure } from './git-failure.ts';
+import { lfsAccess, lfsSource } from './lfs.ts';
 import { resolveTarget } from './resolve-target.ts';
 import { report } from './run-state.ts';
 import { type Session, planFor } from './session.ts';
@@ -119,7 +117,8 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       isClone: session.reflogMessage !== undefined,
       conversions,
       conversionList: () => conversions.conversions,
-      lfs: lfsAccess(session, { ...environment, ...request.environment }),
+      lfs: lfsAccess(session),
+      lfsSource: lfsSource(session, (number) => conversions.leavingPointers(number)),
       plan: (files) => planFor(session, files, routeReasons),
       objectBudget: (plan, heldBytes) => objectBudget(plan, request.memoryLimitBytes, heldBytes),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -166,15 +165,6 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
     lock.release();
     odb?.close();
   }
-}
-
-/** File systems of Linux on which two files may share blocks. */
-const SHARING_FILE_SYSTEMS: readonly string[] = ['btrfs', 'xfs', 'bcachefs'];
-
-function lfsAccess({ repository, config, host }: Session, environment: Environment): LfsAccess | null {
-  const store = lfsStore({ storage: config.get('lfs.storage'), commonDir: repository.commonDir, environment });
-  const shareBlocks = host.platform === 'linux' && SHARING_FILE_SYSTEMS.includes(host.fileSystem.type);
-  return store === null ? null : { store, shareBlocks };
 }
 
 /** Where git's own programs are: those whom it starts find them first. */

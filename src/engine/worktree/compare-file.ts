@@ -1,6 +1,7 @@
 /**
  * Compares a file of the working tree with the content that it should have.
  */
+import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { bufferOver, type Bytes } from '../bytes.ts';
 import { errnoOf } from '../errors.ts';
@@ -23,6 +24,33 @@ export function fileHasContent(path: Buffer, content: Bytes | Producer): boolean
     return comparison.isSame();
   } finally {
     comparison.close();
+  }
+}
+
+/** Whether there is a file at `path` of this size whose content has this hash (hexadecimal). What cannot be opened has not. */
+export function fileHasHash(path: Buffer, size: number, algorithm: string, hex: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, READ);
+  } catch (error) {
+    if (errnoOf(error) !== undefined) return false;
+    throw error;
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile() || stat.size !== size) return false;
+    const hash = createHash(algorithm);
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (
+      let got = readSync(fd, piece, 0, PIECE_BYTES, null);
+      got > 0;
+      got = readSync(fd, piece, 0, PIECE_BYTES, null)
+    ) {
+      hash.update(piece.subarray(0, got));
+    }
+    return hash.digest('hex') === hex;
+  } finally {
+    closeSync(fd);
   }
 }
 

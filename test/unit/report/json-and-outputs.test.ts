@@ -62,6 +62,7 @@ it('documents every phase and every error code', () => {
     fetch: true,
     manifest: true,
     'fetch-missing': true,
+    'fetch-lfs': true,
     clear: true,
     write: true,
     links: true,

@@ -1,0 +1,304 @@
+// Git LFS with the real git-lfs, from a batch API server that asks for the token: what is downloaded and in how many requests, what is
+// on the disk afterwards, and how it fails.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isLfsVersion, lfsConfig, pathList } from '../../src/action/lfs.ts';
+import { credentialEnvironment } from '../../src/action/credentials.ts';
+import { runOurs } from '../support/ours.ts';
+import { startHttpServer, type HttpServer } from '../support/http-server.ts';
+import { createLfsServer, lfsOid, lfsPointer } from '../support/lfs-server.ts';
+import { randomBytes } from '../support/random.ts';
+import { git, makeFixture, type Fixture } from './git-fixture.ts';
+import { filesBelow, filesHolding, TestRunner, type StepResult } from './run-action.ts';
+
+const TOKEN = 'ghs_a-Secret+Token/0123456789=';
+const SECRETS = [TOKEN, Buffer.from(`x-access-token:${TOKEN}`).toString('base64')];
+const hasLfs = spawnSync('git', ['lfs', 'version']).status === 0;
+
+/** Contents by path. Two files have the same one, which is asked for once; one is as long as a pointer. */
+const CONTENTS: Readonly<Record<string, Buffer>> = {
+  'a.bin': Buffer.from(randomBytes(1, 70_000)),
+  'dir/b.bin': Buffer.from(randomBytes(2, 3000)),
+  'dir/same.bin': Buffer.from(randomBytes(2, 3000)),
+  'dir/deep/ä c.bin': Buffer.from(randomBytes(3, 500)),
+  'other/d.bin': Buffer.from(randomBytes(4, lfsPointer(Buffer.alloc(100)).length)),
+  'other/e.dat': Buffer.from(randomBytes(5, 100)),
+};
+const oidOf = (path: string): string => lfsOid(CONTENTS[path] ?? Buffer.alloc(0));
+
+describe('the lists of paths', () => {
+  it('are divided by commas and lines', () => {
+    expect(pathList(' a, b\n\nc/*,\n')).toEqual(['a', 'b', 'c/*']);
+    expect(pathList(' \n,')).toBeNull();
+    expect(lfsConfig({ include: ['a', 'b'], exclude: null })).toEqual([{ key: 'lfs.fetchinclude', value: 'a,b' }]);
+    expect(lfsConfig({ include: null, exclude: ['c'] })).toEqual([{ key: 'lfs.fetchexclude', value: 'c' }]);
+  });
+
+  it.each([
+    ['git-lfs/3.3.0 (GitHub; linux amd64; go 1.19.8)', true],
+    ['git-lfs/2.1.0 (GitHub)', true],
+    ['git-lfs/2.0.2 (GitHub)', false],
+    ['git-lfs/1.9.0', false],
+    ['something else', false],
+  ])('version %s: %s', (text, recent) => {
+    expect(isLfsVersion(text)).toBe(recent);
+  });
+});
+
+describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, () => {
+  let fixture: Fixture;
+  let server: HttpServer;
+  /** Another server, which must not see the token. */
+  let stranger: HttpServer;
+  const lfs = createLfsServer();
+  const strangersLfs = createLfsServer();
+  const runners: TestRunner[] = [];
+
+  beforeAll(async () => {
+    fixture = makeFixture();
+    const pointers = Object.entries(CONTENTS).map(([path, content]) => [path, lfs.add(content)]);
+    for (const content of Object.values(CONTENTS)) strangersLfs.add(content);
+    fixture.commit('main', {
+      '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n*.dat filter=lfs diff=lfs merge=lfs -text\n',
+      ...(Object.fromEntries(pointers) as Record<string, string>),
+    });
+    stranger = await startHttpServer({ root: fixture.root, handler: strangersLfs.handler });
+    git(join(fixture.root, 'work'), ['branch', 'elsewhere', 'main']);
+    fixture.commit('elsewhere', { '.lfsconfig': `[lfs]\n\turl = ${stranger.origin}/owner/repo.git/info/lfs\n` });
+    server = await startHttpServer({ root: fixture.root, token: TOKEN, handler: lfs.handler });
+  });
+  beforeEach(() => {
+    server.reset();
+    stranger.reset();
+    lfs.reset();
+    strangersLfs.reset();
+  });
+  afterAll(async () => {
+    for (const runner of runners) runner.remove();
+    await Promise.all([server.close(), stranger.close()]);
+    fixture.remove();
+  });
+
+  const newRunner = (): TestRunner => {
+    const runner = new TestRunner(server.origin, 'owner/repo');
+    runners.push(runner);
+    return runner;
+  };
+  async function run(runner: TestRunner, inputs: Readonly<Record<string, string>> = {}): Promise<StepResult> {
+    const result = await runner.main({
+      inputs: { token: TOKEN, ref: 'main', lfs: 'true', 'fetch-retries': '0', ...inputs },
+    });
+    const shown = JSON.stringify({ ...result, masks: [], commands: [] });
+    for (const secret of SECRETS) expect(shown).not.toContain(secret);
+    // No place to work in is left.
+    expect(leftOvers(runner)).toEqual([]);
+    return result;
+  }
+  const leftOvers = (runner: TestRunner): string[] => {
+    const storage = join(runner.workspace, '.git', 'lfs');
+    return existsSync(storage) ? readdirSync(storage).filter((name) => /parallel|logs/.test(name)) : [];
+  };
+  const isPointer = (runner: TestRunner, path: string): boolean =>
+    readFileSync(join(runner.workspace, path)).equals(Buffer.from(lfsPointer(CONTENTS[path] ?? Buffer.alloc(0))));
+  /** Which files have their content; the others must be pointers. */
+  const filled = (runner: TestRunner, paths = Object.keys(CONTENTS)): string[] =>
+    paths.filter((path) => {
+      if (isPointer(runner, path)) return false;
+      expect(readFileSync(join(runner.workspace, path)).equals(CONTENTS[path] ?? Buffer.alloc(0)), path).toBe(true);
+      return true;
+    });
+  const expectClean = (runner: TestRunner): void => {
+    expect(git(runner.workspace, ['status', '--porcelain'], runner.environment)).toBe('');
+  };
+
+  it('downloads what is checked out in one batch, and configures git-lfs as actions/checkout does', async () => {
+    const runner = newRunner();
+    const result = await run(runner);
+    expect(result.errors).toEqual([]);
+    expect(result.outputs['engine']).toBe('native');
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    expect(lfs.batches.map((batch) => [...batch].sort())).toEqual([
+      [...new Set(Object.keys(CONTENTS).map(oidOf))].sort(),
+    ]);
+    expect(lfs.downloads).toHaveLength(5);
+    expectClean(runner);
+    expect(git(runner.workspace, ['config', '--local', 'filter.lfs.process'])).toBe('git-lfs filter-process');
+    expect(readdirSync(join(runner.workspace, '.git', 'hooks'))).toContain('pre-push');
+
+    // All is there: nobody is asked, and nothing is installed again.
+    lfs.reset();
+    const again = await run(runner);
+    expect(again.errors).toEqual([]);
+    expect(lfs.batches).toEqual([]);
+    expect(again.gitCommands.filter((line) => line.includes('lfs'))).toEqual(['lfs version']);
+    expect(again.outputs['files']).toBe('0');
+  });
+
+  it('downloads what a sparse checkout has, and no more', async () => {
+    const runner = newRunner();
+    const result = await run(runner, { 'sparse-checkout': 'dir' });
+    expect(result.errors).toEqual([]);
+    const inside = ['a.bin', 'dir/b.bin', 'dir/same.bin', 'dir/deep/ä c.bin'];
+    expect(filled(runner, inside)).toEqual(inside);
+    expect(existsSync(join(runner.workspace, 'other'))).toBe(false);
+    expect(lfs.batches.flat().sort()).toEqual([...new Set(inside.map(oidOf))].sort());
+    expectClean(runner);
+  });
+
+  it('fills pointers that an earlier run has left, and leaves content there when it is not asked for any more', async () => {
+    const runner = newRunner();
+    expect((await run(runner, { lfs: 'false' })).errors).toEqual([]);
+    expect(filled(runner)).toEqual([]);
+    expect(lfs.batches).toEqual([]);
+    const result = await run(runner);
+    expect(result.errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    expect(result.outputs['files']).toBe('6');
+    expectClean(runner);
+    // As with git: what is unchanged by its stat data stays.
+    expect((await run(runner, { lfs: 'false' })).errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    expectClean(runner);
+  });
+
+  it('heeds lfs-include and lfs-exclude, also for what is in the store', async () => {
+    const runner = newRunner();
+    const lists = { 'lfs-include': 'dir\n*.dat', 'lfs-exclude': 'dir/deep' };
+    const result = await run(runner, lists);
+    expect(result.errors).toEqual([]);
+    const allowed = ['dir/b.bin', 'dir/same.bin', 'other/e.dat'];
+    expect(filled(runner)).toEqual(allowed);
+    expect(lfs.batches.flat().sort()).toEqual([...new Set(allowed.map(oidOf))].sort());
+    expectClean(runner);
+    // A list that allows more: pointers are filled.
+    const more = await run(runner, { 'lfs-exclude': 'a.bin' });
+    expect(more.errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS).slice(1));
+    // All is in the store but what is excluded; a fresh tree has pointers there all the same.
+    git(runner.workspace, ['rm', '-q', '--cached', '-r', '.'], runner.environment);
+    for (const path of Object.keys(CONTENTS)) writeFileSync(join(runner.workspace, path), 'x');
+    const fresh = await run(runner, lists);
+    expect(fresh.errors).toEqual([]);
+    expect(filled(runner)).toEqual(allowed);
+  });
+
+  it.each(['true', 'false'])('a failed server writes no token anywhere, persist-credentials: %s', async (persist) => {
+    const runner = newRunner();
+    const tokenFiles = (): string[] =>
+      filesHolding(runner.root, SECRETS).filter((path) => !/git-credentials-/.test(path));
+    server.fail({ fault: { kind: 'status', status: 500 }, path: /info\/lfs/ });
+    const result = await run(runner, { 'persist-credentials': persist });
+    expect(result.errors).toHaveLength(1);
+    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: .*Server error/);
+    expect(tokenFiles()).toEqual([]);
+    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
+    server.reset();
+    // The next run uses what is there.
+    const next = await run(runner, { 'persist-credentials': persist });
+    expect(next.errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    expect(tokenFiles()).toEqual([]);
+    await runner.post(next);
+    expect(filesHolding(runner.root, SECRETS)).toEqual([]);
+  });
+
+  it('tries again what may be over later', async () => {
+    const runner = newRunner();
+    expect((await run(runner, { lfs: 'false', 'persist-credentials': 'false' })).errors).toEqual([]);
+    server.reset();
+    server.fail({ fault: { kind: 'status', status: 503 }, path: /info\/lfs/, times: 2 });
+    const { report, warnings } = await runOurs({
+      directory: runner.workspace,
+      target: { kind: 'head' },
+      config: { 'filter.lfs.process': 'git-lfs filter-process', 'filter.lfs.required': 'true' },
+      request: {
+        lfs: { remote: 'origin' },
+        fetchEnv: credentialEnvironment(server.origin, TOKEN, {}, true),
+        fetchLimits: { attempts: 3, retryDelayMs: 1 },
+      },
+    });
+    expect(report.error).toBeUndefined();
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toMatch(/: HTTP 503 from the server; trying again in /);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+  });
+
+  it('fails at once, and names it, where the server does not have a file', async () => {
+    const runner = newRunner();
+    lfs.refuse(oidOf('dir/deep/ä c.bin'), 404, 'Object does not exist');
+    const result = await run(runner, { 'fetch-retries': '2' });
+    expect(result.errors).toEqual([
+      `download of Git LFS files from 'origin' failed: 'dir/deep/ä c.bin' (object ${oidOf('dir/deep/ä c.bin')}): Object does not exist: [404] Object does not exist`,
+    ]);
+    expect(lfs.batches).toHaveLength(1);
+    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
+    // What came is kept for the next run.
+    lfs.reset();
+    expect((await run(runner)).errors).toEqual([]);
+    expect(lfs.downloads).toEqual([oidOf('dir/deep/ä c.bin')]);
+  });
+
+  it('fails at once where the LFS server refuses the token', async () => {
+    const runner = newRunner();
+    server.fail({ fault: { kind: 'status', status: 403 }, path: /info\/lfs/ });
+    const result = await run(runner, { 'fetch-retries': '2' });
+    expect(result.errors).toHaveLength(1);
+    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: .*[Aa]uthorization error/);
+    expect(server.requests.filter(({ path }) => /info\/lfs/.test(path))).toHaveLength(1);
+  });
+
+  it('refuses content that is not what the pointer says', async () => {
+    const runner = newRunner();
+    lfs.spoil(oidOf('a.bin'), Buffer.from(randomBytes(9, 70_000)));
+    const result = await run(runner);
+    expect(result.errors).toHaveLength(1);
+    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: /);
+    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
+  });
+
+  it.each(['true', 'false'])(
+    'asks the server of .lfsconfig, even of an index that has another one, and gives it no token, persist-credentials: %s',
+    async (persist) => {
+      const runner = newRunner();
+      const result = await run(runner, { ref: 'elsewhere', 'persist-credentials': persist });
+      expect(result.errors).toEqual([]);
+      expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+      expect(lfs.batches).toEqual([]);
+      expect(strangersLfs.batches).toHaveLength(1);
+      expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
+    },
+  );
+
+  it('gives no token to a server that the own one sends it to', async () => {
+    const runner = newRunner();
+    const to = `${stranger.origin}/owner/repo.git/info/lfs/objects/batch`;
+    server.fail({ fault: { kind: 'status', status: 307, headers: { Location: to } }, path: /info\/lfs/ });
+    await run(runner, { 'persist-credentials': 'false' });
+    expect(stranger.requests.length).toBeGreaterThan(0);
+    expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
+  });
+
+  it('stops when nothing comes', async () => {
+    const runner = newRunner();
+    server.fail({ fault: { kind: 'hang' }, path: /info\/lfs/ });
+    const result = await run(runner, { 'fetch-stall-timeout': '1' });
+    expect(result.errors).toHaveLength(1);
+    expect(result.errors[0]).toMatch(/nothing came from the server for 1 s/);
+  });
+
+  it('works where git checks out', async () => {
+    const runner = newRunner();
+    expect((await run(runner, { lfs: 'false' })).errors).toEqual([]);
+    for (const engineRunner of [runner, newRunner()]) {
+      const result = await run(engineRunner, { engine: 'git', 'persist-credentials': 'false' });
+      expect(result.errors).toEqual([]);
+      expect(result.outputs['engine']).toBe('git');
+      expect(filled(engineRunner)).toEqual(Object.keys(CONTENTS));
+      expect(filesBelow(join(engineRunner.workspace, '.git', 'lfs')).filter((path) => path.includes('logs'))).toEqual(
+        [],
+      );
+    }
+  });
+});
