@@ -4,8 +4,10 @@ import { defineConfig } from 'vitest/config';
 // .ci/run sets TEST_RESULTS to a file and counts there what really ran.
 const results = process.env['TEST_RESULTS'];
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
+    // `npm run test:long`, on any system.
+    env: mode === 'long' ? { LONG_TESTS: '1' } : {},
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build-programs.ts',
     // A process for each file: tests change the working directory's umask, start threads and kill them.
@@ -18,4 +20,4 @@ export default defineConfig({
     allowOnly: false,
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
   },
-});
+}));

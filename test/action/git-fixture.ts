@@ -22,6 +22,7 @@ function options(
       PATH: process.env['PATH'],
       HOME: cwd,
       GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TEST_FSYNC: '0',
       GIT_AUTHOR_NAME: 'A Tester',
       GIT_AUTHOR_EMAIL: 'tester@example.com',
       GIT_COMMITTER_NAME: 'A Tester',

@@ -154,6 +154,7 @@ export class TestRunner {
       ...environment,
       HOME: this.home,
       GIT_CONFIG_NOSYSTEM: '1',
+      GIT_TEST_FSYNC: '0',
       GITHUB_WORKSPACE: this.workspace,
       GITHUB_REPOSITORY: this.repository,
       GITHUB_SERVER_URL: this.serverUrl,

@@ -11,13 +11,13 @@ import { describe, expect, it } from 'vitest';
 import type { Job, Verdict } from '../support/fault-job.ts';
 import { runFaultJob } from '../support/fault.ts';
 import { CALL_NAMES } from '../support/inject-faults.ts';
+import { LONG } from '../support/long-tests.ts';
 import { randomText } from '../support/random.ts';
 import { GitRepository, type TreeSpec } from '../support/repository.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('injection', memoryFolder());
 const ERRORS = ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS'] as const;
-const long = process.env['LONG_TESTS'] === '1';
 
 /** Files that come, change, go, stay; directories that come and go; links; a converted file and a large one. */
 const before: TreeSpec = {
@@ -61,7 +61,7 @@ function repositoryFor({ name, packed }: Setting): Omit<Job, 'faults' | 'workers
 
 /** The places at which a call fails: each until the first that no run reaches, or a few of them. */
 function placesOf(call: string): readonly number[] {
-  if (long) return Array.from({ length: 60 }, (_, i) => i + 1);
+  if (LONG) return Array.from({ length: 60 }, (_, i) => i + 1);
   return call === 'open' || call === 'read' || call === 'lstat' || call === 'write' ? [1, 3, 7, 13] : [1, 3];
 }
 
@@ -77,9 +77,9 @@ describe.each(settings)('$name objects, $workers workers', (setting) => {
       const repository = repositoryFor(setting);
       const faults = CALL_NAMES.flatMap((call, which) =>
         placesOf(call).flatMap((nth, at) => {
-          const errors = long ? ERRORS : [ERRORS[(which + at + setting.workers[0]!) % ERRORS.length]!];
+          const errors = LONG ? ERRORS : [ERRORS[(which + at + setting.workers[0]!) % ERRORS.length]!];
           return errors.flatMap((errno) =>
-            [false, true].slice(0, long || at === 0 ? 2 : 1).map((lasting) => ({ call, errno, nth, lasting })),
+            [false, true].slice(0, LONG || at === 0 ? 2 : 1).map((lasting) => ({ call, errno, nth, lasting })),
           );
         }),
       );
@@ -98,6 +98,6 @@ describe.each(settings)('$name objects, $workers workers', (setting) => {
         if (verdict.fault.nth === 1) expect(verdict.outcome, shown(verdict)).not.toBe('right');
       }
     },
-    long ? 1_800_000 : 60_000,
+    LONG ? 1_800_000 : 60_000,
   );
 });

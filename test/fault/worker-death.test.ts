@@ -6,6 +6,7 @@ import { mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
+import { LONG } from '../support/long-tests.ts';
 import { runOurs, type OurRun, type RunOptions } from '../support/ours.ts';
 import { randomBytes, randomText } from '../support/random.ts';
 import { git, GitRepository } from '../support/repository.ts';
@@ -78,29 +79,26 @@ describe('a worker that ends early', () => {
     expect(result.report.workers.find((worker) => worker.id === 0)?.files).toBeGreaterThan(1900);
   });
 
-  it.each(process.env['LONG_TESTS'] === '1' ? [5, 40, 80, 120] : [5, 80])(
-    'one of two, or both, about %i ms later',
-    async (delay) => {
-      for (const victims of [1, 2]) {
-        const workers: Worker[] = [];
-        const ended: Promise<number>[] = [];
-        let timer: NodeJS.Timeout | undefined;
-        const result = await run(many, {
-          onWorker: (worker) => {
-            workers.push(worker);
-            timer ??= setTimeout(() => {
-              for (const each of workers.slice(0, victims)) ended.push(each.terminate());
-            }, delay);
-          },
-        });
-        clearTimeout(timer);
-        // One that was done before it could be ended has died for nobody.
-        const dead = result.report.workers.filter((worker) => worker.died === true).length;
-        expect(dead).toBeLessThanOrEqual(victims);
-        expectComplete(many, right, result, dead);
-      }
-    },
-  );
+  it.each(LONG ? [5, 40, 80, 120] : [5, 80])('one of two, or both, about %i ms later', async (delay) => {
+    for (const victims of [1, 2]) {
+      const workers: Worker[] = [];
+      const ended: Promise<number>[] = [];
+      let timer: NodeJS.Timeout | undefined;
+      const result = await run(many, {
+        onWorker: (worker) => {
+          workers.push(worker);
+          timer ??= setTimeout(() => {
+            for (const each of workers.slice(0, victims)) ended.push(each.terminate());
+          }, delay);
+        },
+      });
+      clearTimeout(timer);
+      // One that was done before it could be ended has died for nobody.
+      const dead = result.report.workers.filter((worker) => worker.died === true).length;
+      expect(dead).toBeLessThanOrEqual(victims);
+      expectComplete(many, right, result, dead);
+    }
+  });
 
   it('in the middle of its files, as soon as there is progress', async () => {
     const workers: Worker[] = [];
@@ -126,7 +124,7 @@ describe('a worker that ends early', () => {
     large.git(['repack', '-adfq']);
     large.git(['checkout', '-q', '--detach', made.commit]);
     const expected = snapshot(large.directory);
-    for (const delay of [60, 90, 120, 150]) {
+    for (const delay of LONG ? [60, 90, 120, 150] : [60, 120]) {
       const workers: Worker[] = [];
       let timer: NodeJS.Timeout | undefined;
       const result = await run(large, {

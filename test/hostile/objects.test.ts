@@ -9,6 +9,7 @@ import { deflateSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Verdict } from '../support/hostile-job.ts';
 import { runHostileJob, wrongOnes } from '../support/hostile.ts';
+import { LONG } from '../support/long-tests.ts';
 import {
   BLOB,
   COMMIT,
@@ -27,8 +28,8 @@ import { GitRepository, type TreeSpec } from '../support/repository.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('hostile', memoryFolder());
-/** How many seeds of each kind are tried. LONG_TESTS=1: ten thousand. */
-const SEEDS = process.env['LONG_TESTS'] === '1' ? 10_000 : 500;
+/** How many seeds of each kind are tried. */
+const SEEDS = LONG ? 10_000 : 120;
 const MEBIBYTE = 2 ** 20;
 /** Node itself with the engine and its fixed buffers stays below 150 MiB; what an object claims must not add to it. */
 const MOST_MEMORY = 400 * MEBIBYTE;

@@ -9,17 +9,17 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Job, Verdict } from '../support/hostile-job.ts';
 import { runHostileJob, wrongOnes } from '../support/hostile.ts';
+import { LONG } from '../support/long-tests.ts';
 import { layerName, multiPackIndex } from '../support/multi-pack-index-writer.ts';
 import { randomBytes, randomText } from '../support/random.ts';
 import { GITLINK_OID, GitRepository, type TreeSpec } from '../support/repository.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('hostile-files', memoryFolder());
-const long = process.env['LONG_TESTS'] === '1';
-/** Cases in which nothing but our engine runs; LONG_TESTS=1: ten thousand. */
-const SEEDS = long ? 10_000 : 300;
-/** Cases for which git is started several times, and which are no kind of their own. LONG_TESTS=1: a thousand. */
-const SEEDS_WITH_GIT = long ? 1000 : 30;
+/** Cases in which nothing but our engine runs. */
+const SEEDS = LONG ? 10_000 : 100;
+/** Cases for which git is started several times. */
+const SEEDS_WITH_GIT = LONG ? 1000 : 30;
 const MOST_MEMORY = 400 << 20;
 
 const tree: TreeSpec = {
@@ -78,7 +78,7 @@ describe.skipIf(process.platform === 'win32')('Git LFS', () => {
       c: 'c\n',
     });
     const config = { 'filter.lfs.smudge': 'git-lfs smudge -- %f', 'filter.lfs.clean': 'git-lfs clean -- %f' };
-    const verdicts = await damageEach(repository, { commit, kind: 'lfs', config }, SEEDS / 10);
+    const verdicts = await damageEach(repository, { commit, kind: 'lfs', config }, LONG ? 1000 : 30);
     expect(outcomes(verdicts)).toEqual(new Set(['right']));
   }, 600_000);
 });
@@ -95,7 +95,7 @@ describe('refs', () => {
     const files = ['HEAD', 'packed-refs', 'refs/heads/loose', 'refs/heads/symbolic'];
     for (const revision of ['packed-2', 'symbolic', 'tag']) {
       const job = { commit: second!.commit, kind: 'files', files, revision, asksGit: true } as const;
-      const verdicts = await damageEach(repository, job, Math.ceil(SEEDS_WITH_GIT / 2));
+      const verdicts = await damageEach(repository, job, LONG ? SEEDS_WITH_GIT : 15);
       expect(outcomes(verdicts).size).toBeGreaterThan(1);
     }
   }, 600_000);
@@ -160,7 +160,7 @@ describe('commits', () => {
   it('are read or refused, and never as another tree than git reads', async () => {
     const repository = new GitRepository(join(folder, 'commits'), 'case');
     const { commit } = repository.commit(tree);
-    const verdicts = await damageEach(repository, { commit, kind: 'commit' }, long ? 1000 : 150);
+    const verdicts = await damageEach(repository, { commit, kind: 'commit' }, LONG ? 1000 : 60);
     expect(outcomes(verdicts).size).toBeGreaterThan(1);
   }, 600_000);
 });
@@ -178,7 +178,7 @@ describe('SHA-256', () => {
       repository.git(['repack', '-adfq']);
       const files = filesIn(repository, pattern);
       expect(files.length).toBe(1);
-      const verdicts = await damageEach(repository, { commit, kind: 'files', files }, long ? 1000 : 200);
+      const verdicts = await damageEach(repository, { commit, kind: 'files', files }, LONG ? 1000 : 60);
       expect(outcomes(verdicts).size).toBeGreaterThan(1);
     },
     600_000,

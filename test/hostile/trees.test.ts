@@ -5,12 +5,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runHostileJob, wrongOnes } from '../support/hostile.ts';
+import { LONG } from '../support/long-tests.ts';
 import { GitRepository } from '../support/repository.ts';
 import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 
 const folder = temporaryFolder('hostile-trees', memoryFolder());
-/** How many seeds of each kind are tried. LONG_TESTS=1: ten thousand. */
-const SEEDS = process.env['LONG_TESTS'] === '1' ? 10_000 : 500;
+/** How many seeds of each kind are tried. */
+const SEEDS = LONG ? 10_000 : 200;
 
 describe('a few trees that stand for more than can be', () => {
   it.each([

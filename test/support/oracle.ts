@@ -8,12 +8,11 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, ut
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import type { CheckoutRequest, CheckoutTarget } from '../../src/engine/settings.ts';
+import { LONG } from './long-tests.ts';
 import { configArguments, git, runGit, type GitRepository } from './repository.ts';
 import { runOurs, type OurRun } from './ours.ts';
 import { differences, identities, inside, leftovers, snapshot, type Snapshot } from './worktree.ts';
 
-/** What rarely shows anything and takes long. */
-const LONG = process.env['LONG_TESTS'] === '1';
 /**
  * Worker counts that a case runs with; 0 is the main thread alone. A thread takes 40 ms of processor time to start, so the
  * usual "several" is three: one more than share by halves.
@@ -359,9 +358,11 @@ function environmentOf(options: OracleCase): NodeJS.ProcessEnv {
  */
 function gitsView(directory: string, options: OracleCase, fsck: boolean): Record<string, string> {
   const mark = `@@${process.pid}-${copies}@@`;
+  const unasked = options.compareStatus === false && options.unclean === true;
   const questions: Record<string, string> = {
     entries: 'git ls-files -s -v --debug -z || echo failed',
-    status: 'git status --porcelain -z --untracked-files=all --ignored',
+    // It starts filter drivers for what may have changed.
+    ...(unasked ? {} : { status: 'git status --porcelain -z --untracked-files=all --ignored' }),
     'stat data': 'if [ -e .git/index ]; then touch -d "10 seconds" .git/index; fi; git diff-files --name-status -z',
     // Otherwise the status tells.
     ...(options.compareStatus === false ? { staged: 'git diff-index --cached --name-status -z HEAD' } : {}),

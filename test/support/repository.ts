@@ -33,6 +33,8 @@ function isolateGit(): void {
     GIT_COMMITTER_DATE: '1700000000 +0000',
     LC_ALL: 'C',
     TZ: 'UTC',
+    // No test pulls a plug.
+    GIT_TEST_FSYNC: '0',
   });
 }
 isolateGit();

@@ -9,9 +9,9 @@ import { randomText } from '../../support/random.ts';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
 import { runOurs } from '../../support/ours.ts';
 import { git, GitRepository, type TreeSpec } from '../../support/repository.ts';
-import { temporaryFolder } from '../../support/temporary.ts';
+import { memoryFolder, temporaryFolder } from '../../support/temporary.ts';
 
-const folder = temporaryFolder('filter-drivers');
+const folder = temporaryFolder('filter-drivers', memoryFolder());
 const repository = new GitRepository(folder);
 const DRIVER = `'${process.execPath}' '${join(import.meta.dirname, '..', '..', 'support', 'filter-driver.js')}'`;
 

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LONG } from '../../support/long-tests.ts';
 import { runOurs } from '../../support/ours.ts';
 import { GitRepository } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
@@ -21,7 +22,7 @@ function sparseFile(path: string, size: number): void {
   closeSync(fd);
 }
 
-describe.runIf(process.env['LONG_TESTS'] === '1')('huge blobs', () => {
+describe.runIf(LONG)('huge blobs', () => {
   it.each([
     ['in a pack', true],
     ['loose', false],
