@@ -1,7 +1,7 @@
 // Git LFS with the real git-lfs, from a batch API server that asks for the token: what is downloaded and in how many requests, what is
 // on the disk afterwards, and how it fails.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isLfsVersion, lfsConfig, pathList } from '../../src/action/lfs.ts';
@@ -286,6 +286,26 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
     const result = await run(runner, { 'fetch-stall-timeout': '1' });
     expect(result.errors).toHaveLength(1);
     expect(result.errors[0]).toMatch(/nothing came from the server for 1 s/);
+  });
+
+  it('leaves nothing when the job is cancelled, nor after one that was killed', async () => {
+    const runner = newRunner();
+    const abort = new AbortController();
+    const killed = join(runner.workspace, '.git', 'lfs', 'parallel-checkout-killed');
+    server.fail({ fault: { kind: 'hang' }, path: /info\/lfs/ });
+    const timer = setInterval(() => {
+      if (!server.requests.some(({ path }) => /info\/lfs/.test(path))) return;
+      clearInterval(timer);
+      mkdirSync(killed);
+      abort.abort();
+    }, 10);
+    const result = await runner.main({ inputs: { token: TOKEN, ref: 'main', lfs: 'true' }, signal: abort.signal });
+    expect(result.exitCode).toBe(1);
+    expect(result.errors[0]).toMatch(/interrupted/);
+    expect(leftOvers(runner)).toEqual(['parallel-checkout-killed']);
+    server.reset();
+    expect((await run(runner)).errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
   });
 
   it('works where git checks out', async () => {

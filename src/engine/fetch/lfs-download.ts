@@ -32,6 +32,8 @@ export interface LfsFacts {
   readonly gitDir: string;
   readonly objectFormat: ObjectFormat;
   readonly store: LfsStore;
+  /** Whether nobody else can be at work in the store: what is found there was left by a run that was killed. */
+  readonly alone: boolean;
   /** Whose LFS server is asked, unless the configuration names another. */
   readonly remote: string;
   /** `-c` options of the run. */
@@ -46,7 +48,7 @@ export interface LfsFacts {
 
 const PREFIX = 'parallel-checkout-';
 
-/** A directory this old was left by a run that was killed: none takes as long. */
+/** In a store that others use, a directory this old was left by a run that was killed: none takes as long. */
 const LEFT_OVER_MS = 86_400_000;
 
 /**
@@ -79,7 +81,7 @@ export async function selectLfs(
   lfsConfig: Bytes | null,
 ): Promise<readonly boolean[]> {
   const { ports, signal, configArgs, configured } = facts;
-  return await withScratch(facts.store, async (scratch) => {
+  return await withScratch(facts, async (scratch) => {
     const commit = scratch.fill(facts.objectFormat, pointers, lfsConfig);
     const run = async (what: string, args: readonly string[], worst = 0): Promise<string> => {
       const { exitCode, stdout, stderr } = await ports.git({
@@ -124,7 +126,7 @@ export async function downloadLfs(
   pointers: readonly LfsPointer[],
   lfsConfig: Bytes | null,
 ): Promise<void> {
-  const { ports, remote, store, limits, signal } = facts;
+  const { ports, remote, limits, signal } = facts;
   const redact = redactor(facts.env);
   const bytes = pointers.reduce((sum, { size }) => sum + size, 0);
   const files = pointers.length === 1 ? '1 Git LFS file' : `${pointers.length} Git LFS files`;
@@ -133,7 +135,7 @@ export async function downloadLfs(
     const pointer = pointers.find((each) => each.oid === oid);
     return pointer === undefined ? undefined : Buffer.from(pointer.path).toString('utf8');
   };
-  await withScratch(store, async (scratch) => {
+  await withScratch(facts, async (scratch) => {
     const commit = scratch.fill(facts.objectFormat, pointers, lfsConfig);
     const what = `download of Git LFS files from '${redact(remote)}'`;
     await runOnline(
@@ -172,10 +174,10 @@ export async function downloadLfs(
  * @throws CheckoutError io, and what `work` throws
  */
 export async function withLfsStorage<Result>(
-  store: LfsStore,
+  facts: Pick<LfsFacts, 'store' | 'alone'>,
   work: (options: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
-  return await withScratch(store, (scratch) => work(scratch.options));
+  return await withScratch(facts, (scratch) => work(scratch.options));
 }
 
 /**
@@ -231,13 +233,16 @@ class Scratch {
   }
 }
 
-async function withScratch<Result>(store: LfsStore, work: (scratch: Scratch) => Promise<Result>): Promise<Result> {
+async function withScratch<Result>(
+  { store, alone }: Pick<LfsFacts, 'store' | 'alone'>,
+  work: (scratch: Scratch) => Promise<Result>,
+): Promise<Result> {
   const storage = join(store.objects, '..');
   let root: string;
   let scratch: Scratch;
   try {
     mkdirSync(storage, { recursive: true });
-    removeLeftOvers(storage);
+    removeLeftOvers(storage, alone ? 0 : LEFT_OVER_MS);
     // Beside the objects, since what has come is renamed.
     root = mkdtempSync(join(storage, PREFIX));
   } catch (error) {
@@ -255,11 +260,11 @@ async function withScratch<Result>(store: LfsStore, work: (scratch: Scratch) => 
   }
 }
 
-function removeLeftOvers(storage: string): void {
+function removeLeftOvers(storage: string, ms: number): void {
   for (const name of readdirSync(storage)) {
     if (!name.startsWith(PREFIX)) continue;
     const path = join(storage, name);
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat !== undefined && Date.now() - stat.mtimeMs > LEFT_OVER_MS) rmSync(path, { recursive: true, force: true });
+    if (stat !== undefined && Date.now() - stat.mtimeMs >= ms) rmSync(path, { recursive: true, force: true });
   }
 }

@@ -85,9 +85,10 @@ async function withDownloads<Result>(
 ): Promise<Result> {
   const { lfs } = session.request;
   if (lfs === undefined) return await work([]);
-  const { store } = lfsFacts(session, lfs);
-  if (index !== null && !store.skip) removeLeftPointers(index, session.repository.workTree);
-  return await withLfsStorage(store, work);
+  const facts = lfsFacts(session, lfs);
+  if (index !== null && !facts.store.skip) removeLeftPointers(index, session.repository.workTree);
+  // No lock is held.
+  return await withLfsStorage({ store: facts.store, alone: false }, work);
 }
 
 /** `git sparse-checkout disable`, where there is something to end: `git checkout` would not write what was left out. */

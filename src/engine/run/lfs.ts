@@ -1,4 +1,6 @@
 /** Git LFS in a checkout: the local store that workers copy from, and what brings the rest of the content. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { LfsSource } from '../checkout/lfs-content.ts';
 import type { LfsAccess } from '../checkout/messages.ts';
 import { configArgs } from '../config/git-options.ts';
@@ -40,6 +42,8 @@ export function lfsFacts(session: Session, { remote }: LfsSettings): LfsFacts {
     gitDir: repository.gitDir,
     objectFormat: repository.objectFormat,
     store,
+    // The index lock is held, and no other working tree has the same store.
+    alone: config.get('lfs.storage') === undefined && !existsSync(join(repository.commonDir, 'worktrees')),
     remote,
     configArgs: configArgs(request.config),
     configured: (key) => config.get(key),

@@ -199,6 +199,24 @@ describe.skipIf(spawnSync('git', ['lfs', 'version']).status !== 0)('with git-lfs
     });
   });
 
+  it('heeds path lists of the configuration, which only git-lfs understands', async () => {
+    const { commit } = repository.commit(STORED);
+    await expectSameAsGit({
+      repository,
+      revision: commit,
+      config: { ...PROCESS, 'lfs.fetchexclude': 'd,*un.bin' },
+      unclean: true,
+      compareStatus: false,
+      modes: [0, 2],
+      byMainThread: 5,
+      inspect: (directory) => {
+        expect(readFileSync(join(directory, 'd', 'small.bin'), 'utf8')).toBe(pointerTo(small));
+        expect(readFileSync(join(directory, 'big.bin')).equals(big)).toBe(true);
+        rmSync(join(directory, '.git', 'lfs', 'tmp'), { recursive: true, force: true });
+      },
+    });
+  });
+
   it('leaves a clean status, and nothing to do for a second checkout', async () => {
     const { commit } = repository.commit(STORED);
     const directory = join(folder, 'twice');

@@ -67,6 +67,9 @@ describe('the store', () => {
     expect(at('other')).toBe(join(commonDir, 'other', 'objects'));
     expect(at(join('/', 'big'))).toBe(join('/', 'big', 'objects'));
     expect(at('~/big')).toBeUndefined();
+    const inHome = lfsStore({ storage: '~/big', commonDir, environment: { HOME: join('/', 'home', 'u') } });
+    expect(inHome?.objects).toBe(join('/', 'home', 'u', 'big', 'objects'));
+    expect(lfsStore({ storage: '~u/big', commonDir, environment: { HOME: '/home/u' } })).toBeNull();
     expect(at('')).toBeUndefined();
   });
 
