@@ -145,6 +145,8 @@ export interface GitCall {
   readonly signal?: AbortSignal;
   /** Lines of standard error as they come (progress). */
   readonly onStderrLine?: (line: string) => void;
+  /** Told the number of git's process. */
+  readonly onStart?: (pid: number) => void;
   /**
    * Lines of git's trace of the headers of its HTTP requests (GIT_TRACE_CURL). None come where the environment has that trace go
    * elsewhere, and none on Windows.

@@ -236,6 +236,18 @@ describe('fetchByGit', () => {
     git(directory, 'fsck', '--connectivity-only');
   });
 
+  it.each(['1', '100'])('does not stop an attempt that is slow (fetch.unpackLimit: %s)', async (limit) => {
+    const directory = client(`${server.origin}/big`);
+    git(directory, 'config', 'fetch.unpackLimit', limit);
+    const fault = { kind: 'trickle', bytes: 370_000, bytesPerSecond: 20_000 } as const;
+    server.fail({ fault, path: /\/git-upload-pack$/ });
+    const started = performance.now();
+    await fetchByGit(fetchOf(directory, { limits: { attempts: 1, stallMs: 1000 } }), ports());
+    // Longer than the limit, or nothing would be shown.
+    expect(performance.now() - started).toBeGreaterThan(1200);
+    git(directory, 'fsck', '--connectivity-only');
+  });
+
   it('stops an ssh that says nothing, and all that it has started', async () => {
     const directory = client('ssh://nobody@localhost/x');
     const env = { GIT_SSH_COMMAND: 'sleep 60 #', GIT_SSH_VARIANT: 'simple' };

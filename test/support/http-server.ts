@@ -23,8 +23,8 @@ export type Fault =
   | { readonly kind: 'reset'; readonly bytes: number }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' }
-  /** Sends this many bytes of git's answer, and the rest of it at 40 bytes a second. */
-  | { readonly kind: 'trickle'; readonly bytes: number }
+  /** Sends this many bytes of git's answer, and the rest of it at so many bytes a second, 40 if left out. */
+  | { readonly kind: 'trickle'; readonly bytes: number; readonly bytesPerSecond?: number }
   /** Sends this many bytes of git's answer, and then others. */
   | { readonly kind: 'garbage'; readonly bytes: number }
   /** Sends whoever asks on to another address, without end. */
@@ -84,8 +84,7 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** What comes of an answer that trickles, and how often. */
-const TRICKLE_BYTES = 4;
+/** How often something comes of an answer that trickles. */
 const TRICKLE_MS = 100;
 
 interface LiveRule {
@@ -237,11 +236,17 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
       } else if (fault?.kind === 'garbage') {
         response.end(Buffer.alloc(100_000, 'garbage'));
       } else if (fault?.kind === 'trickle') {
+        const step = ((fault.bytesPerSecond ?? 40) * TRICKLE_MS) / 1000;
         let rest = chunk.subarray(part.length);
-        stdout.removeAllListeners('data').on('data', (more: Buffer) => (rest = Buffer.concat([rest, more])));
+        let isAll = false;
+        stdout
+          .removeAllListeners('data')
+          .on('data', (more: Buffer) => (rest = Buffer.concat([rest, more])))
+          .on('end', () => (isAll = true));
         const timer = setInterval(() => {
-          response.write(rest.subarray(0, TRICKLE_BYTES));
-          rest = rest.subarray(TRICKLE_BYTES);
+          response.write(rest.subarray(0, step));
+          rest = rest.subarray(step);
+          if (isAll && rest.length === 0) response.end();
         }, TRICKLE_MS);
         response.once('close', () => clearInterval(timer));
       } else {

@@ -8,6 +8,7 @@ import { configArgs } from '../config/git-options.ts';
 import type { ConfigOverride, EnginePorts, FetchOutcome, FetchRequest } from '../settings.ts';
 import { isMeterInMotion, isSaidQuietly, receivingProgress } from './fetch-progress.ts';
 import { runOnline } from './online-git.ts';
+import { tellsActivity } from '../host/processes.ts';
 import { redactor } from './redact.ts';
 import { UnfinishedPacks } from './unfinished-packs.ts';
 
@@ -20,9 +21,10 @@ export const NO_MAINTENANCE = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'
 /**
  * The arguments of `git` for a request. Pure.
  *
+ * @param meterOnly whether git's meter is all that there is to know of its progress: only packs that are kept have one
  * @throws CheckoutError 'usage' for contradictory or impossible values
  */
-export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride[] = []): string[] {
+export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride[] = [], meterOnly = false): string[] {
   const { depth, filter } = request;
   if (depth !== undefined && request.unshallow === true) {
     throw new CheckoutError('usage', 'a depth and a complete history exclude each other', { option: 'depth' });
@@ -32,7 +34,9 @@ export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride
       option: 'depth',
     });
   }
-  const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2', 'fetch'];
+  const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2'];
+  if (meterOnly) args.push('-c', 'fetch.unpackLimit=1');
+  args.push('fetch');
   if (!request.tags) args.push('--no-tags');
   if (request.prune) args.push('--prune');
   // Always with progress, shown or not: it tells a transfer that is dead from one that is slow.
@@ -78,7 +82,7 @@ export async function fetchByGit(
   await runOnline(
     {
       what: `fetch from '${redact(request.remote)}'`,
-      args: fetchArgs(request, config),
+      args: fetchArgs(request, config, !tellsActivity()),
       cwd: request.directory,
       onStderrLine,
       afterFailure: () => unfinished.remove(),

@@ -170,6 +170,7 @@ export function spawnGit(call: GitCall): Promise<GitResult> {
       return;
     }
 
+    if (child.pid !== undefined) call.onStart?.(child.pid);
     const out: Buffer[] = [];
     let outLength = 0;
     const tail = new Tail(MAX_STDERR_BYTES);

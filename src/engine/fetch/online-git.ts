@@ -3,6 +3,7 @@
  * be over the next time, its failure told in one line. docs/decisions/retries.md.
  */
 import { CheckoutError } from '../errors.ts';
+import { activityOf } from '../host/processes.ts';
 import type { EnginePorts, FetchLimits, GitCall, GitResult } from '../settings.ts';
 import { fetchError, isTransientFailure } from './fetch-error.ts';
 import { redactor } from './redact.ts';
@@ -18,6 +19,9 @@ export const STALL_MS = 120_000;
 
 /** As long as a job of a hosted runner may take: what is longer is no fetch any more, on whatever machine. */
 export const DEADLINE_MS = 21_600_000;
+
+/** How often `mark` and the processes are looked at (2 ms) within that time. */
+const LOOKS = 8;
 
 /** The longest that a Node timer can be set for (2^31 - 1 ms). */
 const LONGEST_TIMER_MS = 0x7fffffff;
@@ -41,9 +45,6 @@ export interface OnlineCall extends Pick<GitCall, 'args' | 'cwd' | 'input' | 'en
   /** The error of a process that failed, where its words are not git's. */
   readonly explain?: (result: GitResult) => CheckoutError;
 }
-
-/** How often at least `mark` is looked at while the server may be dead. */
-const MARKS_IN_STALL = 4;
 
 /**
  * Runs it, until it succeeds or there is no hope.
@@ -82,20 +83,20 @@ async function attempt(
   let failure: CheckoutError | null = null;
   let timer: NodeJS.Timeout | undefined;
   let mark = call.mark?.();
+  let pid: number | null = null;
   const look = (): void => {
     const now = performance.now();
-    const next = call.mark?.();
-    if (next !== mark) watch.line('', now);
-    mark = next;
+    const marked = call.mark?.();
+    if (marked !== mark) watch.line('', now);
+    mark = marked;
+    if (pid !== null && Number.isFinite(watch.deadAt)) watch.activity(activityOf(pid), now);
     if (now >= overAt) {
       failure = new CheckoutError('fetch-failed', `${what} failed: it took longer than ${spell(deadlineMs)}`);
     } else if (now >= watch.deadAt) {
       failure = new TransientFetchError('fetch-failed', `${what} failed: ${watch.reason}`, {}, null);
     } else {
-      const ends = Math.min(overAt, watch.deadAt) - now;
-      const left = call.mark === undefined ? ends : Math.min(ends, stallMs / MARKS_IN_STALL || ends);
-      // Its end is put off while things come, so the next look is at what is known now.
-      timer = setTimeout(look, Math.min(Math.max(left, 1), LONGEST_TIMER_MS));
+      const next = Math.min(overAt - now, watch.deadAt - now, stallMs === 0 ? Infinity : stallMs / LOOKS);
+      timer = setTimeout(look, Math.min(Math.max(next, 1), LONGEST_TIMER_MS));
       return;
     }
     stop.abort();
@@ -112,6 +113,7 @@ async function attempt(
         watch.line(line, performance.now());
         onStderrLine?.(line);
       },
+      onStart: (started) => (pid = started),
       onHttpTraceLine: (line) => retryAfter.line(line),
     });
     if (result.exitCode === 0) return result;

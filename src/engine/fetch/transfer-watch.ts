@@ -1,13 +1,17 @@
 /**
- * Tells a transfer that is dead from one that is slow, by what git says of its progress: no server can tell us otherwise over every
- * transport, and curl's own limit takes a server that counts objects for a minute for dead. Pure: time is an argument.
+ * Tells a transfer that is dead from one that is slow, by what git says of its progress and by what its processes do: that holds for
+ * every transport, and curl's own limit takes a server that counts objects for a minute for dead. Pure: time is an argument.
  * docs/decisions/retries.md.
  */
+import type { Activity } from '../host/processes.ts';
 import { packMeter } from './fetch-progress.ts';
 import { spell } from './retry.ts';
 
 /** As git's http.lowSpeedLimit is mostly set. A pack that comes slower than this is not worth waiting for. */
 const LEAST_BYTES_PER_SECOND = 1000;
+
+/** A git that computes is busy, not stuck: negotiating, unpacking, checking. One that waits uses next to none of a processor. */
+const BUSY = 0.05;
 
 export class TransferWatch {
   readonly #stallMs: number;
@@ -17,6 +21,9 @@ export class TransferWatch {
   #bytes = 0;
   #receiving = false;
   #received = false;
+  /** What its processes had done when they were looked at last, and when there was progress last. */
+  #seen: Activity = { bytes: 0, ms: 0 };
+  #done: Activity = { bytes: 0, ms: 0 };
 
   /**
    * @param stallMs how long nothing may come, in milliseconds
@@ -32,16 +39,33 @@ export class TransferWatch {
     const meter = packMeter(text);
     if (meter === null) {
       // While the pack comes, words do not count: a server can go on sending them for ever.
-      if (!this.#receiving) this.#at = now;
+      if (!this.#receiving) this.#progress(now);
       return;
     }
     this.#receiving = true;
     if (meter.done) this.#received = true;
     // The speed says nothing of a pack that came in one piece, the amount nothing of one of many GiB.
-    const least = (LEAST_BYTES_PER_SECOND * this.#stallMs) / 1000;
-    if (meter.bytesPerSecond < LEAST_BYTES_PER_SECOND && meter.bytes - this.#bytes < least) return;
+    if (meter.bytesPerSecond < LEAST_BYTES_PER_SECOND && meter.bytes - this.#bytes < this.#leastBytes) return;
     this.#bytes = meter.bytes;
+    this.#progress(now);
+  }
+
+  /** Takes what the processes have done in all. The only sign of a small pack that git unpacks: it has no meter then. */
+  activity(total: Activity, now: number): void {
+    this.#seen = total;
+    // Some have ended, with what they did.
+    if (total.bytes < this.#done.bytes || total.ms < this.#done.ms) this.#done = total;
+    const isBusy = total.ms - this.#done.ms >= this.#stallMs * BUSY;
+    if (isBusy || total.bytes - this.#done.bytes >= this.#leastBytes) this.#progress(now);
+  }
+
+  get #leastBytes(): number {
+    return (LEAST_BYTES_PER_SECOND * this.#stallMs) / 1000;
+  }
+
+  #progress(now: number): void {
     this.#at = now;
+    this.#done = this.#seen;
   }
 
   /** When it will be dead if nothing more comes; Infinity once all is here: what follows is this machine's work. */

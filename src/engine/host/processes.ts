@@ -14,6 +14,8 @@ export interface ProcessInfo {
   readonly name: string;
   /** When it was started, in ticks since the machine was. */
   readonly startTicks: number;
+  /** Ticks of processor time that it has used. */
+  readonly cpuTicks: number;
 }
 
 /** Ticks a second in what the kernel tells programs: 100 on every architecture that Node runs on (USER_HZ). */
@@ -29,9 +31,10 @@ export function processInfo(pid: number, proc = KERNEL_ROOTS.proc): ProcessInfo 
   const fields = text.slice(close + 2).split(' ');
   const [state, parent] = fields;
   const start = Number(fields[19] ?? NaN);
+  const cpuTicks = Number(fields[11]) + Number(fields[12]);
   // A zombie has ended, and is only kept for its parent to ask how.
   if (open < 0 || close < open || state === 'Z' || state === 'X' || !Number.isSafeInteger(start)) return null;
-  return { pid, parent: Number(parent), name: text.slice(open + 1, close), startTicks: start };
+  return { pid, parent: Number(parent), name: text.slice(open + 1, close), startTicks: start, cpuTicks };
 }
 
 /** All that run; empty where there is no /proc. */
@@ -88,6 +91,33 @@ export function worksIn({ pid }: ProcessInfo, directory: string, proc = KERNEL_R
 export function variableOf({ pid }: ProcessInfo, name: string, proc = KERNEL_ROOTS.proc): string | undefined {
   const variables = (readTextOrNull(`${proc}/${pid}/environ`) ?? '').split('\0');
   return variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+/** What a process and all that it has started have done so far, as far as they still run. */
+export interface Activity {
+  /** Read and written, by files and pipes; what comes from the network counts when it is handed on. */
+  readonly bytes: number;
+  /** Of processor time. */
+  readonly ms: number;
+}
+
+/** Whether the machine tells what processes do. */
+export function tellsActivity(proc = KERNEL_ROOTS.proc): boolean {
+  return readTextOrNull(`${proc}/self/io`) !== null;
+}
+
+/** What a process and its descendants have done; nothing where it has ended, or the machine does not tell. */
+export function activityOf(pid: number, proc = KERNEL_ROOTS.proc): Activity {
+  const processes = listProcesses(proc);
+  const family = [...processes.filter((each) => each.pid === pid), ...descendantsOf(pid, processes)];
+  let bytes = 0;
+  let ms = 0;
+  for (const each of family) {
+    const io = readTextOrNull(`${proc}/${each.pid}/io`) ?? '';
+    bytes += (numberOfKey(io, 'rchar') ?? 0) + (numberOfKey(io, 'wchar') ?? 0);
+    ms += (each.cpuTicks / TICKS_PER_SECOND) * 1000;
+  }
+  return { bytes, ms };
 }
 
 /** The paths that it has open, as far as that may be known. */

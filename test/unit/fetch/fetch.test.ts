@@ -44,6 +44,8 @@ describe('fetchArgs', () => {
     expect(after({ unshallow: true })).toContain('--unshallow');
     expect(fetchArgs(request, [{ key: 'a.b', value: 'c' }]).slice(0, 2)).toEqual(['-c', 'a.b=c']);
     expect(fetchArgs(request)).toContain('protocol.version=2');
+    expect(fetchArgs(request)).not.toContain('fetch.unpackLimit=1');
+    expect(fetchArgs(request, [], true)).toContain('fetch.unpackLimit=1');
   });
 
   it('refuse what cannot be', () => {

@@ -225,6 +225,29 @@ describe('a transfer', () => {
     expect(watch.deadAt).toBe(25_000);
   });
 
+  it('is alive while its processes hand things on or compute, and not by what they did before', () => {
+    const watch = new TransferWatch(10_000, 0);
+    watch.activity({ bytes: 9999, ms: 499 }, 1000);
+    expect(watch.deadAt).toBe(10_000);
+    watch.activity({ bytes: 10_000, ms: 499 }, 2000);
+    expect(watch.deadAt).toBe(12_000);
+    watch.activity({ bytes: 19_999, ms: 998 }, 3000);
+    expect(watch.deadAt).toBe(12_000);
+    watch.activity({ bytes: 19_999, ms: 999 }, 4000);
+    expect(watch.deadAt).toBe(14_000);
+    // A line is progress too, from which what is done is counted anew.
+    watch.activity({ bytes: 29_000, ms: 1000 }, 5000);
+    watch.line('remote: Counting objects: 45% (450/1000)', 6000);
+    watch.activity({ bytes: 38_000, ms: 1000 }, 7000);
+    expect(watch.deadAt).toBe(16_000);
+    // One of them has ended.
+    watch.activity({ bytes: 1000, ms: 10 }, 8000);
+    watch.activity({ bytes: 10_999, ms: 10 }, 9000);
+    expect(watch.deadAt).toBe(16_000);
+    watch.activity({ bytes: 11_000, ms: 10 }, 10_000);
+    expect(watch.deadAt).toBe(20_000);
+  });
+
   it('is over when all of the pack is here', () => {
     const watch = new TransferWatch(1000, 0);
     watch.line('Receiving objects: 100% (1000/1000), 1.00 MiB | 3.00 MiB/s, done.', 10);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
+  activityOf,
   descendantsOf,
   listProcesses,
   openPaths,
@@ -13,6 +14,7 @@ import {
   signalProcess,
   startTime,
   stillRuns,
+  tellsActivity,
   variableOf,
   worksIn,
 } from '../../../src/engine/host/processes.ts';
@@ -28,7 +30,7 @@ function lay(pid: number, stat: string, more: { cwd?: string; environ?: string; 
   more.open?.forEach((path, at) => symlinkSync(path, join(proc, String(pid), 'fd', String(at))));
 }
 const stat = (pid: number, name: string, parent: number, state = 'S', start = 500): string =>
-  `${pid} (${name}) ${state} ${parent} ${'0 '.repeat(17)}${start} 0 0\n`;
+  `${pid} (${name}) ${state} ${parent} ${'0 '.repeat(9)}7 3 ${'0 '.repeat(6)}${start} 0 0\n`;
 
 lay(1, stat(1, 'init', 0));
 lay(10, stat(10, 'git', 1), {
@@ -40,6 +42,8 @@ lay(11, stat(11, 'odd) name (', 10), { cwd: '/work/repo/below' });
 lay(12, stat(12, 'git', 11, 'Z'));
 lay(13, stat(13, 'git', 11), { cwd: '/work/repository' });
 lay(14, 'garbage');
+writeFileSync(join(proc, '10', 'io'), 'rchar: 1000\nwchar: 200\nsyscr: 5\n');
+writeFileSync(join(proc, '13', 'io'), 'rchar: 30\nwchar: 4\n');
 writeFileSync(join(proc, 'stat'), 'cpu 1 2 3\nbtime 1700000000\n');
 const at = (pid: number): NonNullable<ReturnType<typeof processInfo>> => processInfo(pid, proc)!;
 
@@ -63,6 +67,9 @@ describe('a laid-out /proc', () => {
     expect(startTime(at(10), proc)).toBe(1_700_000_005_000);
     expect([variableOf(at(10), 'STEP', proc), variableOf(at(10), 'TEP', proc)]).toEqual(['7:9', undefined]);
     expect(variableOf(at(1), 'STEP', proc)).toBeUndefined();
+    expect(activityOf(10, proc)).toEqual({ bytes: 1234, ms: 300 });
+    expect(activityOf(99, proc)).toEqual({ bytes: 0, ms: 0 });
+    expect(tellsActivity(proc)).toBe(false);
     expect(openPaths(at(10), proc)).toEqual(['/work/repo/.git/x.lock', 'pipe:[3]']);
   });
 });
