@@ -15,6 +15,7 @@ import { clearOrFail } from './make-way.ts';
 import { type Prepared, type TreeCheckout, stopIfAborted } from './request.ts';
 import { State, type Tables, isForWorkers } from './tables.ts';
 import { findAgain, isUnread, locate } from './unread.ts';
+import { keepByHash } from './verify-by-hash.ts';
 
 /** Writes in the main thread, in index order, what no worker did: entries of workers that died, and collisions. */
 export async function writeRemaining(
@@ -40,6 +41,7 @@ export async function writeRemaining(
       if (!findAgain(request.odb, tables, entry)) break;
       writer.usePacks(request.odb.packs);
     }
+    if (state === State.VERIFY && keepByHash(tables, entry, request.conversionList(), paths)) return;
     tables.states[entry] = State.FAILED;
     if (writer.unread !== null) failures.set(entry, writer.unread);
   };

@@ -35,8 +35,10 @@ import { createRemovals, removeFiles } from './removals.ts';
 import type { PhaseClock } from './request.ts';
 import { type Prepared, type TreeCheckout, type TreeOutcome, stopIfAborted } from './request.ts';
 import { settle } from './settle.ts';
+import { State } from './tables.ts';
 import { cacheTreeOf } from './tree-extension.ts';
 import { passOverUnread } from './unread.ts';
+import { keepByHash } from './verify-by-hash.ts';
 import { writeBatch } from './worker-loop.ts';
 import { orderWrites } from './write-order.ts';
 import { writeRemaining } from './write-remaining.ts';
@@ -114,6 +116,7 @@ export async function writeTree(
     const removing = threads && removals !== null && removals.count > 0 ? pool.remove(removals) : null;
     const { order, positions, missing: absent } = orderWrites(tables, request.odb, comparison.toWrite - toFilter);
     for (const entry of absent) {
+      if (tables.states[entry] === State.VERIFY && keepByHash(tables, entry, job.conversions, paths)) continue;
       fail(tables, failures, entry, missing(tables.oids, entry * tables.format.oidBytes, tables.format));
     }
     if (removals !== null) removeFiles(control, removals, paths);

@@ -27,8 +27,11 @@ export function fileHasContent(path: Buffer, content: Bytes | Producer): boolean
   }
 }
 
-/** Whether there is a file at `path` of this size whose content has this hash (hexadecimal). What cannot be opened has not. */
-export function fileHasHash(path: Buffer, size: number, algorithm: string, hex: string): boolean {
+/**
+ * Whether there is a file at `path` of this size whose content has this hash (hexadecimal). What cannot be opened has not.
+ * @param before hashed before the content
+ */
+export function fileHasHash(path: Buffer, size: number, algorithm: string, hex: string, before = ''): boolean {
   let fd: number;
   try {
     fd = openSync(path, READ);
@@ -39,7 +42,7 @@ export function fileHasHash(path: Buffer, size: number, algorithm: string, hex: 
   try {
     const stat = fstatSync(fd);
     if (!stat.isFile() || stat.size !== size) return false;
-    const hash = createHash(algorithm);
+    const hash = createHash(algorithm).update(before);
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
     for (
       let got = readSync(fd, piece, 0, PIECE_BYTES, null);

@@ -416,6 +416,66 @@ describe('racy files', () => {
     });
   });
 
+  // Loose, so that one can be taken away. One that is packed in a pack that is damaged comes to the same.
+  const looseFirst = repository.commit({ ...base, gone: 'whose blob goes\n' }, { packed: false });
+  const looseSecond = repository.commit({ ...base, gone: 'whose blob goes\n', f0: 'changed 0\n' }, { packed: false });
+  const goneBlob = repository.text(['rev-parse', `${looseFirst.commit}:gone`]);
+  const withoutBlob = (directory: string, damage: (path: string) => void): void => {
+    const second = Math.floor(statSync(join(directory, 'gone')).mtimeMs / 1000);
+    const path = join(directory, '.git', 'objects', goneBlob.slice(0, 2), goneBlob.slice(2));
+    damage(path);
+    utimesSync(join(directory, '.git', 'index'), second, second);
+  };
+  it.each<[string, (path: string) => void]>([
+    [
+      'gone',
+      (path) => {
+        rmSync(path);
+      },
+    ],
+    [
+      'damaged',
+      (path) => {
+        rmSync(path);
+        writeFileSync(path, 'no object');
+      },
+    ],
+  ])('a racy file whose blob is %s is left alone: the file says what it is', async (_, damage) => {
+    await expectSameAsGit({
+      repository,
+      revision: looseSecond.commit,
+      from: looseFirst.commit,
+      prepare: (directory) => withoutBlob(directory, damage),
+      racy: true,
+      compareKept: false,
+      compareTree: false,
+      fsck: false,
+      modes: [0, 2],
+      inspect: (_directory, run) => {
+        if (run !== null) expect(run.report.totals.kept).toBe(12);
+      },
+    });
+  });
+
+  it('a racy file that was changed, and whose blob is gone, fails', async () => {
+    await expectSameAsGit({
+      repository,
+      revision: looseSecond.commit,
+      from: looseFirst.commit,
+      prepare: (directory) =>
+        withoutBlob(directory, (path) => {
+          rmSync(path);
+          writeFileSync(join(directory, 'gone'), 'Whose blob goes\n');
+        }),
+      racy: true,
+      compareKept: false,
+      exit: 1,
+      failed: ['gone'],
+      fsck: false,
+      modes: FEW_MODES,
+    });
+  });
+
   it('a racy file with converted content', async () => {
     const spec = { '.gitattributes': '* text eol=crlf\n', a: 'one\ntwo\n', big: 'line\n'.repeat(150_000) };
     const converted = repository.commit(spec);
