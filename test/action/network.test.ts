@@ -94,6 +94,16 @@ describe.concurrent('a server', () => {
     });
   });
 
+  it('that never answers is left at fetch-timeout, for good, whatever fetch-stall-timeout says', async () => {
+    await withServer(async (server, runner) => {
+      server.fail({ fault: { kind: 'hang' } });
+      const inputs = { ref: 'refs/heads/main', 'fetch-timeout': '1', 'fetch-stall-timeout': '0' };
+      const failed = await runner.main({ inputs });
+      expect(failed.errors).toEqual(["fetch from 'origin' failed: it took longer than 1 s"]);
+      expect(server.requests).toHaveLength(1);
+    });
+  });
+
   it('that asks to come back much later is not waited for', async () => {
     await withServer(async (server, runner) => {
       server.fail({ fault: { kind: 'status', status: 503, headers: { 'Retry-After': '86400' } } });

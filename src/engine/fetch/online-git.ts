@@ -6,6 +6,7 @@ import { CheckoutError } from '../errors.ts';
 import { activityOf } from '../host/processes.ts';
 import type { EnginePorts, FetchLimits, GitCall, GitResult } from '../settings.ts';
 import { fetchError, isTransientFailure } from './fetch-error.ts';
+import { isMeterInMotion } from './fetch-progress.ts';
 import { redactor } from './redact.ts';
 import { RetryAfterReader } from './retry-after.ts';
 import { spell, TransientFetchError, withRetries } from './retry.ts';
@@ -22,6 +23,9 @@ export const DEADLINE_MS = 21_600_000;
 
 /** How often `mark` and the processes are looked at (2 ms) within that time. */
 const LOOKS = 8;
+
+/** Lines of a server's own words that are handed on, in all attempts: hooks of big servers say a few dozen, and a log has an end. */
+const MOST_WORDS = 1000;
 
 /** The longest that a Node timer can be set for (2^31 - 1 ms). */
 const LONGEST_TIMER_MS = 0x7fffffff;
@@ -58,9 +62,17 @@ export async function runOnline(
 ): Promise<GitResult> {
   const redact = redactor(call.env);
   const warn = (line: string): void => ports.observer.warning(line);
+  let words = 0;
+  const onStderrLine = (line: string): void => {
+    if (line.startsWith('remote: ') && !isMeterInMotion(line) && ++words > MOST_WORDS) {
+      if (words === MOST_WORDS + 1) warn('the server has more to say, which is not shown');
+      return;
+    }
+    call.onStderrLine?.(line);
+  };
   return await withRetries({ limits: call.limits, signal: call.signal, warn }, async () => {
     try {
-      return await attempt(call, ports.git, redact);
+      return await attempt({ ...call, onStderrLine }, ports.git, redact);
     } catch (error) {
       call.afterFailure?.();
       throw error;
