@@ -196,13 +196,23 @@ describe('multi-pack indexes', () => {
     return { repository, commit, packs: join(repository.gitDir, 'objects', 'pack') };
   }
 
-  it('as git writes them', async () => {
-    const { repository, commit } = threePacks('midx');
-    repository.git(['multi-pack-index', 'write']);
-    const files = filesIn(repository, /multi-pack-index$/);
-    expect(files.length).toBe(1);
-    await damageEach(repository, { commit, kind: 'files', files }, SEEDS);
-  }, 600_000);
+  it.each([
+    ['of version 1, as git writes them', 1],
+    ['of version 2', 2],
+  ])(
+    '%s',
+    async (_, version) => {
+      const { repository, commit, packs } = threePacks(`midx-${version}`);
+      if (version === 1) repository.git(['multi-pack-index', 'write']);
+      else writeFileSync(join(packs, 'multi-pack-index'), ofAllPacks(repository, packs, version));
+      const files = filesIn(repository, /multi-pack-index$/);
+      expect(files.length).toBe(1);
+      // git 2.39 does not know version 2.
+      const job = { commit, kind: 'files', files, gitConfig: { 'core.multiPackIndex': 'false' } } as const;
+      await damageEach(repository, job, SEEDS);
+    },
+    600_000,
+  );
 
   it('chains, and the list that makes a chain of them', async () => {
     const { repository, commit, packs } = threePacks('chain');
@@ -262,8 +272,14 @@ describe('multi-pack indexes', () => {
   }, 120_000);
 });
 
-/** A layer for each pack. */
-function layersOf(repository: GitRepository, packs: string): Buffer[] {
+interface PackContent {
+  /** Without ending. */
+  readonly name: string;
+  /** Those that no pack before it has. */
+  readonly objects: readonly { readonly oid: string; readonly offset: number }[];
+}
+
+function packContents(repository: GitRepository, packs: string): PackContent[] {
   const names = readdirSync(packs).filter((name) => name.endsWith('.idx'));
   const seen = new Set<string>();
   return names.map((name) => {
@@ -272,10 +288,27 @@ function layersOf(repository: GitRepository, packs: string): Buffer[] {
       .trim()
       .split('\n')
       .map((line) => line.split(' '))
-      .map(([offset = '', oid = '']) => ({ oid, pack: 0, offset: Number(offset) }))
+      .map(([offset = '', oid = '']) => ({ oid, offset: Number(offset) }))
       .filter(({ oid }) => !seen.has(oid));
     for (const { oid } of objects) seen.add(oid);
-    return multiPackIndex({ packs: [name.slice(0, -4)], objects });
+    return { name: name.slice(0, -4), objects };
+  });
+}
+
+/** A layer for each pack. */
+function layersOf(repository: GitRepository, packs: string): Buffer[] {
+  return packContents(repository, packs).map(({ name, objects }) =>
+    multiPackIndex({ packs: [name], objects: objects.map((object) => ({ ...object, pack: 0 })) }),
+  );
+}
+
+/** One for all packs; from version 2 on their names need no order. */
+function ofAllPacks(repository: GitRepository, packs: string, version: number): Buffer {
+  const contents = packContents(repository, packs).reverse();
+  return multiPackIndex({
+    version,
+    packs: contents.map(({ name }) => name),
+    objects: contents.flatMap(({ objects }, pack) => objects.map((object) => ({ ...object, pack }))),
   });
 }
 

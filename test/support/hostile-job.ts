@@ -37,6 +37,8 @@ export interface Job {
   readonly asksGit?: boolean;
   /** For both, ours and git's. */
   readonly config?: Readonly<Record<string, string>>;
+  /** For git alone, where it does not know what is damaged. */
+  readonly gitConfig?: Readonly<Record<string, string>>;
   readonly memoryLimitBytes?: number;
 }
 
@@ -84,7 +86,10 @@ function wipe(): void {
 }
 
 function git(...args: string[]): { status: number | null; stdout: Buffer; stderr: Buffer } {
-  const config = Object.entries(job.config ?? {}).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  const config = Object.entries({ ...job.config, ...job.gitConfig }).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${value}`,
+  ]);
   return spawnSync('git', [...config, ...args], { cwd: directory, maxBuffer: 1 << 28 });
 }
 
