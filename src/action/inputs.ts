@@ -296,7 +296,6 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
   const form = ref === '' && commit === '' ? null : refForm(ref, commit);
 
   const transport = parseTransportChoice(input(environment, 'transport') || 'auto', 'transport');
-  if (transport === 'stream') throw refuse('transport', `'stream' is not supported yet; use auto or git`);
   const origin = serverOrigin(environment);
   const sparse = sparseSetting(environment, warnings);
   const ssh = sshSettings(environment, warnings);

@@ -9,7 +9,7 @@ import { debug, info, setFailed, setSecret, warning } from '@actions/core';
 import { checkout, fetch, formatThatRemoteHas } from '../engine/engine.ts';
 import { CheckoutError, type ErrorJson } from '../engine/errors.ts';
 import type { Report } from '../engine/report/report.ts';
-import type { EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
+import type { CheckoutRequest, CheckoutTarget, EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
 import { publishAnnotations } from './annotations.ts';
 import { certificateHint } from './certificate-hint.ts';
 import {
@@ -135,7 +135,28 @@ async function passesRefTest(step: Step, form: RefForm): Promise<boolean> {
   return test.expected === null || result.stdout.toString('latin1').trim() === test.expected.toLowerCase();
 }
 
-async function fetchCommits(step: Step): Promise<Fetched> {
+function checkoutRequest(step: Step, reused: boolean, target: CheckoutTarget): CheckoutRequest {
+  const { settings } = step;
+  return {
+    directory: settings.repositoryPath,
+    target,
+    sparse: settings.sparse,
+    ...(reused && settings.clean ? { clean: { exclude: settings.cleanExclude } } : {}),
+    workers: settings.workers,
+    memoryLimitBytes: settings.memoryLimitBytes,
+    engine: settings.engine,
+    verify: settings.verify,
+    transport: settings.transport,
+    ...(settings.lfs === null ? {} : { lfs: { remote: 'origin' } }),
+    config: settings.lfs === null ? [] : lfsConfig(settings.lfs),
+    environment: step.environment,
+    fetchEnv: step.serverEnvironment,
+    fetchLimits: settings.fetchLimits,
+    signal: step.signal,
+  };
+}
+
+async function fetchCommits(step: Step, reused: boolean): Promise<Fetched> {
   const { settings, git, gitDir, ports, serverEnvironment: env, signal } = step;
   const { fetchDepth: depth, fetchLimits: limits } = settings;
   const server = { ports, env, limits, signal };
@@ -162,21 +183,30 @@ async function fetchCommits(step: Step): Promise<Fetched> {
       refspecs: refspecs(form, { depth, tags: settings.fetchTags }, remote),
       ...(depth > 0 ? { depth } : {}),
       ...(shallow ? { unshallow: true } : {}),
+      // What a short name becomes without a depth is known when all is here.
+      ...(form.kind === 'unqualified' && remote === undefined
+        ? {}
+        : { ahead: checkoutRequest(step, reused, checkoutTarget(form, remote)) }),
     },
     ports,
   );
-  if (form.kind === 'unqualified') remote ??= await lookUpFetchedName(git, form.name);
-  if (!(await passesRefTest(step, form))) {
-    if (depth === 0) {
-      // The branch has moved on, or is gone: the commit itself may still be had.
-      const again = await fetch({ ...request, refspecs: exactRefspecs(form) }, ports);
-      outcome = { ...again, ms: outcome.ms + again.ms };
+  try {
+    if (form.kind === 'unqualified') remote ??= await lookUpFetchedName(git, form.name);
+    if (!(await passesRefTest(step, form))) {
+      if (depth === 0) {
+        // The branch has moved on, or is gone: the commit itself may still be had.
+        const again = await fetch({ ...request, refspecs: exactRefspecs(form) }, ports);
+        outcome = { ...again, ms: outcome.ms + again.ms };
+      }
+      if (depth > 0 || !(await passesRefTest(step, form))) {
+        const what = form.kind === 'commit' ? `commit ${form.commit}` : `'${ref}'`;
+        const expected = form.kind === 'commit' ? 'was not found' : 'no longer points at the commit of the event';
+        throw new CheckoutError('unknown-revision', `${what} ${expected}`, { option: 'ref' });
+      }
     }
-    if (depth > 0 || !(await passesRefTest(step, form))) {
-      const what = form.kind === 'commit' ? `commit ${form.commit}` : `'${ref}'`;
-      const expected = form.kind === 'commit' ? 'was not found' : 'no longer points at the commit of the event';
-      throw new CheckoutError('unknown-revision', `${what} ${expected}`, { option: 'ref' });
-    }
+  } catch (error) {
+    await outcome.begun?.abandon();
+    throw error;
   }
   return { form, ref, remote, outcome };
 }
@@ -185,31 +215,11 @@ async function fetchCommits(step: Step): Promise<Fetched> {
 async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult> {
   const { settings } = step;
   const isUnusable = (error: ErrorJson): boolean => reused && settings.clean && isGoneWithANewRepository(error);
-  const fetched = await logGroup('Fetching', () => fetchCommits(step)).catch((error: unknown) => {
+  const fetched = await logGroup('Fetching', () => fetchCommits(step, reused)).catch((error: unknown) => {
     throw error instanceof CheckoutError && isUnusable(error.toJSON()) ? new Unusable(error.message) : error;
   });
   const report = await logGroup('Checking out', () =>
-    checkout(
-      {
-        directory: settings.repositoryPath,
-        target: checkoutTarget(fetched.form, fetched.remote),
-        sparse: settings.sparse,
-        ...(reused && settings.clean ? { clean: { exclude: settings.cleanExclude } } : {}),
-        workers: settings.workers,
-        memoryLimitBytes: settings.memoryLimitBytes,
-        engine: settings.engine,
-        verify: settings.verify,
-        transport: settings.transport,
-        ...(settings.lfs === null ? {} : { lfs: { remote: 'origin' } }),
-        config: settings.lfs === null ? [] : lfsConfig(settings.lfs),
-        environment: step.environment,
-        fetchEnv: step.serverEnvironment,
-        fetchLimits: settings.fetchLimits,
-        signal: step.signal,
-      },
-      step.ports,
-      fetched.outcome,
-    ),
+    checkout(checkoutRequest(step, reused, checkoutTarget(fetched.form, fetched.remote)), step.ports, fetched.outcome),
   );
   const { error } = report;
   if (error !== undefined && isUnusable(error)) throw new Unusable(error.message);

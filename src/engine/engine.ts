@@ -3,21 +3,21 @@
  */
 import { NeedsGit } from './checkout/request.ts';
 import { countFiles } from './checkout/count-files.ts';
-import { hooksNeedGit, repositoryNeedsGit } from './checkout/needs-git.ts';
+import { StreamedCheckout } from './checkout/stream/streamed-checkout.ts';
 import { CheckoutError } from './errors.ts';
-import { cloneByGit } from './fetch/clone.ts';
-import { fetchByGit } from './fetch/fetch.ts';
+import { type Cloned, makeClone } from './fetch/clone.ts';
 import { processEnvironment } from './gitdir/environment.ts';
 import { openRepositoryAndConfig } from './gitdir/repository.ts';
 import { writeSparseSettings } from './gitdir/sparse-settings.ts';
 import { probeHost } from './host/probe-host.ts';
 import type { Plan, PlanReason } from './plan/plan.ts';
 import { routeEngine } from './plan/route.ts';
-import { stateThatNeedsGit } from './refs/branch-state.ts';
 import type { Report } from './report/report.ts';
 import { checkoutByGit } from './run/git-checkout.ts';
 import { checkoutNatively } from './run/native-checkout.ts';
+import { whatNeedsGit } from './run/needs-git.ts';
 import { NOTHING, beginRun, report } from './run/run-state.ts';
+import { StreamOrGit } from './run/fetch-route.ts';
 import { DEFAULT_PLANNED_FILES, type OpenedRepository, type Session, planFor } from './run/session.ts';
 import { parseSparseSetting } from './setting-values.ts';
 import type {
@@ -27,7 +27,6 @@ import type {
   FetchOutcome,
   FetchRequest,
   PlanRequest,
-  TransportChoice,
 } from './settings.ts';
 
 export { formatThatRemoteHas } from './fetch/fetch-error.ts';
@@ -64,8 +63,12 @@ export async function checkout(request: CheckoutRequest, ports: EnginePorts, fet
  * @throws CheckoutError fetch-failed, authentication-failed, unknown-revision, interrupted, git-missing, usage
  */
 export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<FetchOutcome> {
-  refuseStream(request.transport);
-  return await fetchByGit(request, ports);
+  const route = new StreamOrGit(ports);
+  try {
+    return await route.fetch(request);
+  } finally {
+    route.close();
+  }
 }
 
 /**
@@ -74,9 +77,14 @@ export async function fetch(request: FetchRequest, ports: EnginePorts): Promise<
  * @throws CheckoutError what keeps the repository from being made or fetched into; nothing of it is left then
  */
 export async function clone(request: CloneRequest, ports: EnginePorts): Promise<Report> {
-  refuseStream(request.transport);
   const started = performance.now();
-  const cloned = await cloneByGit(request, process.cwd(), ports);
+  const route = new StreamOrGit(ports, request.config);
+  let cloned: Cloned;
+  try {
+    cloned = await makeClone(request, process.cwd(), ports, route);
+  } finally {
+    route.close();
+  }
   const fetched = cloned.outcome === null ? undefined : { ...cloned.outcome, ms: performance.now() - started };
   if (cloned.target === null) {
     return report(beginRun(fetched), NOTHING, [], []);
@@ -91,10 +99,9 @@ export async function clone(request: CloneRequest, ports: EnginePorts): Promise<
 
 /**
  * Says what a checkout in a directory would do, and why: of so many files, or of those of the repository there.
- * @throws CheckoutError unsupported for an engine or transport that cannot be had here; what is wrong with the repository
+ * @throws CheckoutError unsupported for an engine that cannot be had here; what is wrong with the repository
  */
 export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Plan> {
-  refuseStream(request.transport);
   const opened = await openOrNothing(request, ports);
   const reasons: PlanReason[] = [];
   let { files } = request;
@@ -118,7 +125,9 @@ export async function plan(request: PlanRequest, ports: EnginePorts): Promise<Pl
       ...routeEngine(request.engine, opened === null ? [] : await whatNeedsGit(opened, ports, request.signal)).reasons,
     );
   }
-  if (request.transport === 'git') reasons.push({ about: 'transport', text: 'git, as asked for', decided: true });
+  if (request.transport !== 'auto') {
+    reasons.push({ about: 'transport', text: `${request.transport}, as asked for`, decided: true });
+  }
   const host = request.hostFacts ?? probeHost({ workTree: opened?.repository.workTree ?? request.directory });
   return planFor({ request, host, config: opened?.config ?? null }, files, reasons);
 }
@@ -135,13 +144,6 @@ async function openOrNothing(request: PlanRequest, ports: EnginePorts): Promise<
   }
 }
 
-function refuseStream(transport: TransportChoice): void {
-  if (transport !== 'stream') return;
-  throw new CheckoutError('unsupported', "transport 'stream' is not built yet; use 'auto' or 'git'", {
-    option: 'transport',
-  });
-}
-
 async function runCheckout(
   request: CheckoutRequest,
   ports: EnginePorts,
@@ -149,6 +151,7 @@ async function runCheckout(
   reflogMessage?: string,
 ): Promise<Report> {
   const run = beginRun(fetched);
+  const begun = fetched?.begun instanceof StreamedCheckout ? fetched.begun : undefined;
   if (fetched === undefined) run.phases.push({ name: 'start', ms: run.startedMs });
   try {
     const location = {
@@ -165,9 +168,10 @@ async function runCheckout(
     }
     const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
     const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
-    const session = { request, ports, run, host, reflogMessage, ...opened };
+    const session = { request, ports, run, host, reflogMessage, ...opened, streamed: begun };
     return await route(session);
   } catch (error) {
+    await begun?.abandon();
     if (!(error instanceof CheckoutError)) throw error;
     return report(run, NOTHING, [], [], error);
   }
@@ -176,25 +180,16 @@ async function runCheckout(
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
 async function route(session: Session): Promise<Report> {
   const early = routeEngine(session.request.engine, await whatNeedsGit(session, session.ports, session.request.signal));
-  if (early.engine === 'git') return await checkoutByGit(session, early.reasons);
+  if (early.engine === 'git') {
+    await session.streamed?.abandon();
+    return await checkoutByGit(session, early.reasons);
+  }
   try {
     return await checkoutNatively(session, early.reasons);
   } catch (error) {
+    await session.streamed?.abandon();
     return await checkoutByGit(session, routeEngine(session.request.engine, reasonsForGit(error)).reasons);
   }
-}
-
-/** What the repository and its configuration have that only git can do. */
-async function whatNeedsGit(
-  { repository, config }: OpenedRepository,
-  ports: EnginePorts,
-  signal: AbortSignal | undefined,
-): Promise<string[]> {
-  const environment = processEnvironment();
-  const reasons = repositoryNeedsGit(repository, config, environment);
-  reasons.push(...(await hooksNeedGit({ repository, config, environment }, ports.git, signal)));
-  const state = stateThatNeedsGit(repository.gitDir);
-  return state === null ? reasons : [...reasons, state];
 }
 
 /** What our engine found that only git can do; all other errors go on. Nothing has been touched then. */

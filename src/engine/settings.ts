@@ -182,6 +182,8 @@ export interface FetchRequest {
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: FetchLimits;
   readonly signal?: AbortSignal;
+  /** The checkout that will follow: where the pack is streamed, its files are written while it comes. */
+  readonly ahead?: CheckoutRequest;
 }
 
 /** What came of a fetch. */
@@ -189,6 +191,31 @@ export interface FetchOutcome {
   readonly transport: 'stream' | 'git';
   readonly ms: number;
   readonly reasons: readonly { readonly text: string; readonly decided: boolean }[];
+  /** Why the stream was given up after it had begun. */
+  readonly fallback?: string;
+  readonly received?: Received;
+  /** What was written while the pack came; belongs to the checkout that gets this outcome, or is to be abandoned. */
+  readonly begun?: BegunCheckout;
+}
+
+/** How a pack came that we received ourselves. */
+export interface Received {
+  readonly bytes: number;
+  readonly objects: number;
+  /** Questions that were put to the server. */
+  readonly requests: number;
+  /** Time for which there was nothing to do but to wait for the network. */
+  readonly networkWaitMs: number;
+  /** Time for which the network waited for the engine. */
+  readonly engineWaitMs: number;
+  /** Files that were written when the last byte came. */
+  readonly filesWritten: number;
+}
+
+/** A checkout that has begun before it was asked for. */
+export interface BegunCheckout {
+  /** Ends its threads and removes what was written. */
+  abandon(): Promise<void>;
 }
 
 /** What the engine is given to work with. */

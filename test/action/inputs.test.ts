@@ -28,7 +28,6 @@ describe('an input that cannot be honoured', () => {
     ['ssh-key', '-----BEGIN SECRET KEY-----'],
     ['sparse-checkout', '/dir/*'],
     ['submodules', 'recursive'],
-    ['transport', 'stream'],
     ['transport', 'carrier pigeon'],
     ['engine', 'steam'],
     ['workers', 'many'],
@@ -228,8 +227,8 @@ describe('other inputs', () => {
 
   it('show-progress decides what of the fetch is shown', async () => {
     const [loud, quiet] = await Promise.all([
-      runner.main({ inputs: { ref: 'refs/heads/main', path: 'loud' } }),
-      runner.main({ inputs: { ref: 'refs/heads/main', 'show-progress': 'false', path: 'quiet' } }),
+      runner.main({ inputs: { ref: 'refs/heads/main', transport: 'git', path: 'loud' } }),
+      runner.main({ inputs: { ref: 'refs/heads/main', transport: 'git', 'show-progress': 'false', path: 'quiet' } }),
     ]);
     expect(loud.log).toMatch(/objects: 100% .* done\.|-> origin\/main/);
     expect(quiet.log).not.toMatch(/objects: 100%|-> origin\/main/);

@@ -35,25 +35,30 @@ describe.concurrent('a server', () => {
   const rows: readonly (readonly [what: string, fault: Fault, path: RegExp | undefined, says: RegExp])[] = [
     ['that takes the request and never answers', { kind: 'hang' }, undefined, /nothing came from the server for 1 s$/],
     ['that never sends the pack', { kind: 'hang' }, PACK, /nothing came from the server for 1 s$/],
-    ['that sends its refs a few bytes a second', { kind: 'trickle', bytes: 10 }, undefined, /nothing came .* for 1 s$/],
+    [
+      'that sends its refs a few bytes a second',
+      { kind: 'trickle', bytes: 10 },
+      undefined,
+      /(nothing|less than .*) came .*for 1 s$/,
+    ],
     [
       'that sends the pack a few bytes a second',
       { kind: 'trickle', bytes: 200_000 },
       PACK,
-      /(nothing|1000 bytes a second) came .*for 1 s$/,
+      /1000 bytes a second came for 1 s$/,
     ],
-    ['that cuts the connection in the pack', { kind: 'reset', bytes: 100_000 }, PACK, /failed: .*(reset|RPC failed)/],
+    ['that cuts the connection in the pack', { kind: 'reset', bytes: 100_000 }, PACK, /failed: .*reset/],
     ['whose pack ends early', { kind: 'truncate', bytes: 100_000 }, PACK, /bytes of body are still expected$/],
     ['that says nothing at all', { kind: 'truncate', bytes: 0 }, undefined, /hung up unexpectedly$/],
     ['that answers with garbage', { kind: 'garbage', bytes: 0 }, undefined, /protocol error: bad line length/],
     ['that sends garbage in the pack', { kind: 'garbage', bytes: 100_000 }, PACK, /bad line length character/],
     ['that redirects without end', { kind: 'redirect' }, undefined, /Maximum \(20\) redirects followed$/],
     ['that refuses the token', status(401), undefined, /could not read Username/],
-    ['that forbids', status(403), undefined, /error: 403$/],
+    ['that forbids', status(403), undefined, /error: 403\b/],
     ['that knows no such repository', status(404), undefined, /repository '.*' not found$/],
-    ['that has had too many requests', status(429), undefined, /error: 429$/],
-    ['that is in trouble', status(500), undefined, /error: 500$/],
-    ['behind a proxy in trouble', status(502), PACK, /error: 502$/],
+    ['that has had too many requests', status(429), undefined, /error: 429\b/],
+    ['that is in trouble', status(500), undefined, /error: 500\b/],
+    ['behind a proxy in trouble', status(502), PACK, /error: 502\b/],
   ];
   it.each(rows)('%s', async (_, fault, path, says) => {
     await withServer(async (server, runner) => {
@@ -109,7 +114,7 @@ describe.concurrent('a server', () => {
       server.fail({ fault: { kind: 'status', status: 503, headers: { 'Retry-After': '86400' } } });
       const failed = await runner.main({ inputs: { ref: 'refs/heads/main' } });
       expect(failed.errors).toHaveLength(1);
-      expect(failed.errors[0]).toMatch(/error: 503 \(the server asks to come back in 24 h\)$/);
+      expect(failed.errors[0]).toMatch(/error: 503\b.*\(the server asks to come back in 24 h\)$/);
       expect(server.requests).toHaveLength(1);
     });
   });

@@ -106,7 +106,7 @@ describe.skipIf(missing !== null)(
       ['nobody', false],
     ])('of an authority that is known to %s is refused at once, with a hint', async (_, extra) => {
       const env = extra ? { NODE_EXTRA_CA_CERTS: certificate.caFile } : {};
-      const { result } = await run(secure.origin, () => env);
+      const { result } = await run(secure.origin, () => ({ ...env, INPUT_TRANSPORT: 'git' }));
       expect([result.exitCode, result.errors.length]).toEqual([1, 1]);
       expect(result.errors[0]).toMatch(/certificate.*GIT_SSL_CAINFO/);
       expect(result.errors[0]?.includes('does not read NODE_EXTRA_CA_CERTS')).toBe(extra);

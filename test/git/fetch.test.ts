@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cloneByGit, cloneSource, initForClone } from '../../src/engine/fetch/clone.ts';
+import { cloneSource, initForClone, makeClone } from '../../src/engine/fetch/clone.ts';
+import { StreamOrGit } from '../../src/engine/run/fetch-route.ts';
 import { fetchByGit } from '../../src/engine/fetch/fetch.ts';
 import { listProcesses, worksIn } from '../../src/engine/host/processes.ts';
 import type { CheckoutTarget, CloneRequest, EnginePorts, FetchRequest, Progress } from '../../src/engine/settings.ts';
@@ -280,7 +281,7 @@ describe('fetchByGit', () => {
   });
 });
 
-describe('cloneByGit', () => {
+describe('makeClone', () => {
   const requestOf = (over: Partial<CloneRequest>): CloneRequest => ({
     url: `${server.origin}/${name}`,
     directory: scratch.path('clone'),
@@ -314,7 +315,7 @@ describe('cloneByGit', () => {
   ] as const)('%s: as git clone', async (_, over, options) => {
     const request = requestOf(over);
     const used = ports();
-    const cloned = await cloneByGit(request, '/', used);
+    const cloned = await makeClone(request, '/', used, new StreamOrGit(used));
     checkOut(cloned.directory, cloned.target!);
     const theirs = scratch.path('theirs');
     await gitOverNetwork('/', 'clone', '-q', ...options, request.url, theirs);
@@ -325,7 +326,9 @@ describe('cloneByGit', () => {
     ) as unknown;
     expect(ours).toEqual(expected);
     expect(cloned.reflogMessage).toBe(`clone: from ${request.url}`);
-    expect(used.calls.filter((args) => args.includes('ls-remote')).length).toBe('ref' in over ? 0 : 1);
+    expect(used.calls.filter((args) => args.includes('ls-remote')).length).toBe(
+      'ref' in over || 'depth' in over ? 0 : 1,
+    );
     git(cloned.directory, 'fsck', '--connectivity-only');
     await gitOverNetwork(cloned.directory, 'fetch', '-q');
     if ('depth' in over && !('ref' in over)) await gitOverNetwork(cloned.directory, 'fetch', '-q', '--unshallow');
@@ -339,7 +342,7 @@ describe('cloneByGit', () => {
       [{ ref: 'refs/pull/7/merge', depth: 1 }, git(upstream, 'rev-parse', 'refs/pull/7/merge')],
       [{ ref: 'refs/heads/topic', depth: 1, url: bare }, git(upstream, 'rev-parse', 'topic')],
     ] as const) {
-      const { directory, target } = await cloneByGit(requestOf(over), '/', ports());
+      const { directory, target } = await makeClone(requestOf(over), '/', ports(), new StreamOrGit(ports()));
       checkOut(directory, target!);
       expect(git(directory, 'rev-parse', 'HEAD')).toBe(expected);
       expect(git(directory, 'rev-list', '--count', 'HEAD')).toBe('depth' in over ? '1' : '2');
@@ -359,7 +362,7 @@ describe('cloneByGit', () => {
     const used = ports();
     const url = `${server.origin}/${basename(remote)}`;
     const request = requestOf({ url, ...over, ...('depth' in over ? { ref: head } : {}) });
-    const { directory, target } = await cloneByGit(request, '/', used);
+    const { directory, target } = await makeClone(request, '/', used, new StreamOrGit(used));
     checkOut(directory, target!);
     expect(git(directory, 'rev-parse', 'HEAD')).toBe(head);
     expect(git(directory, 'config', 'extensions.objectFormat')).toBe('sha256');
@@ -373,11 +376,18 @@ describe('cloneByGit', () => {
     const env = { GIT_DEFAULT_HASH: 'sha256' };
     const used = ports();
     const inEnvironment: EnginePorts = { ...used, git: (run) => used.git({ ...run, env: { ...run.env, ...env } }) };
-    const { directory } = await cloneByGit(requestOf({ url: bare, ref: 'topic', depth: 1 }), '/', inEnvironment);
+    const { directory } = await makeClone(
+      requestOf({ url: bare, ref: 'topic', depth: 1 }),
+      '/',
+      inEnvironment,
+      new StreamOrGit(inEnvironment),
+    );
     expect(git(directory, 'rev-parse', '--show-object-format')).toBe('sha1');
     const failed = scratch.path('failed');
     const request = requestOf({ url: bare, ref: 'nope', directory: failed });
-    await expect(cloneByGit(request, '/', inEnvironment)).rejects.toMatchObject({ code: 'unknown-revision' });
+    await expect(makeClone(request, '/', inEnvironment, new StreamOrGit(inEnvironment))).rejects.toMatchObject({
+      code: 'unknown-revision',
+    });
     expect(existsSync(failed)).toBe(false);
   });
 
@@ -385,7 +395,7 @@ describe('cloneByGit', () => {
     const empty = scratch.path('empty.git');
     git('/', 'init', '-q', '--bare', empty);
     const used = ports();
-    const cloned = await cloneByGit(requestOf({ url: empty }), '/', used);
+    const cloned = await makeClone(requestOf({ url: empty }), '/', used, new StreamOrGit(used));
     expect(cloned.target).toBeNull();
     expect(used.lines.join()).toMatch(/empty/);
     expect(git(cloned.directory, 'config', 'remote.origin.fetch')).toBe('+refs/heads/*:refs/remotes/origin/*');
@@ -395,7 +405,12 @@ describe('cloneByGit', () => {
     const detached = scratch.path('detached');
     git('/', 'clone', '-q', bare, detached);
     git(detached, 'checkout', '-q', '--detach', 'HEAD~1');
-    const { directory, target } = await cloneByGit(requestOf({ url: detached, depth: 1 }), '/', ports());
+    const { directory, target } = await makeClone(
+      requestOf({ url: detached, depth: 1 }),
+      '/',
+      ports(),
+      new StreamOrGit(ports()),
+    );
     checkOut(directory, target!);
     expect(git(directory, 'rev-parse', 'HEAD')).toBe(git(detached, 'rev-parse', 'HEAD'));
   });
@@ -404,11 +419,13 @@ describe('cloneByGit', () => {
     const directory = scratch.path('full');
     mkdirSync(directory);
     writeFileSync(join(directory, 'mine'), '');
-    await expect(cloneByGit(requestOf({ directory }), '/', ports())).rejects.toMatchObject({ code: 'io' });
+    await expect(makeClone(requestOf({ directory }), '/', ports(), new StreamOrGit(ports()))).rejects.toMatchObject({
+      code: 'io',
+    });
     expect(readdirSync(directory)).toEqual(['mine']);
-    await expect(cloneByGit(requestOf({ directory: join(directory, 'mine') }), '/', ports())).rejects.toThrow(
-      'not a directory',
-    );
+    await expect(
+      makeClone(requestOf({ directory: join(directory, 'mine') }), '/', ports(), new StreamOrGit(ports())),
+    ).rejects.toThrow('not a directory');
   });
 
   it.each([
@@ -418,16 +435,20 @@ describe('cloneByGit', () => {
     ['a depth of 0', { depth: 0 }, 'usage'],
   ] as const)('%s leaves nothing behind', async (_, over, code) => {
     const directory = scratch.path('failed');
-    await expect(cloneByGit(requestOf({ ...over, directory }), '/', ports())).rejects.toMatchObject({ code });
+    await expect(
+      makeClone(requestOf({ ...over, directory }), '/', ports(), new StreamOrGit(ports())),
+    ).rejects.toMatchObject({ code });
     expect(existsSync(directory)).toBe(false);
     mkdirSync(directory);
-    await expect(cloneByGit(requestOf({ ...over, directory }), '/', ports())).rejects.toMatchObject({ code });
+    await expect(
+      makeClone(requestOf({ ...over, directory }), '/', ports(), new StreamOrGit(ports())),
+    ).rejects.toMatchObject({ code });
     expect(readdirSync(directory)).toEqual([]);
   });
 
   it('keeps a password of the URL out of messages', async () => {
     const url = `http://u:pass-word@${guarded.origin.replace('http://', '')}/${name}`;
-    const failed = cloneByGit(requestOf({ url, ref: 'main' }), '/', ports());
+    const failed = makeClone(requestOf({ url, ref: 'main' }), '/', ports(), new StreamOrGit(ports()));
     await expect(failed).rejects.toMatchObject({ code: 'authentication-failed' });
     await failed.catch((error: unknown) => expect(String(error)).not.toContain('pass-word'));
   });

@@ -50,6 +50,8 @@ export interface HttpServerOptions {
   readonly faults?: readonly FaultRule[];
   /** Speaks TLS with this key and certificate. */
   readonly tls?: Pick<TestCertificate, 'key' | 'cert'>;
+  /** False where the process may end while the server is still open. */
+  readonly lasting?: boolean;
   /** Called for each request before it is answered, while whoever asks is at work. */
   readonly onRequest?: () => void;
   /** Asked before git's server, once the token was found right. */
@@ -288,6 +290,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);
   });
+  if (options.lasting === false) server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     origin: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,

@@ -11,6 +11,7 @@ import type { CheckoutRequest, CheckoutTarget } from '../../src/engine/settings.
 import { LONG } from './long-tests.ts';
 import { configArguments, git, runGit, type GitRepository } from './repository.ts';
 import { runOurs, type OurRun } from './ours.ts';
+import { runStreamed } from './streamed.ts';
 import { differences, identities, inside, leftovers, snapshot, type Snapshot } from './worktree.ts';
 
 /**
@@ -126,6 +127,8 @@ export async function expectSameAsGit(options: OracleCase): Promise<void> {
     expectEqual(expected.seen, parallel, options, 'git with 2 workers');
   }
 
+  if (STREAMED && canBeStreamed(options)) await expectStreamed(expected.seen, options);
+
   const modes = options.modes ?? ALL_MODES;
   for (const mode of modes) {
     await inCopy(options, async (directory) => {
@@ -188,6 +191,60 @@ export async function expectSameAsGit(options: OracleCase): Promise<void> {
       }
     });
   }
+}
+
+/** Over the streamed route, where the case begins with nothing. It costs a server's answers, so it is asked for. */
+const STREAMED = LONG || process.env['STREAMED_TESTS'] === '1';
+
+function canBeStreamed(options: OracleCase): boolean {
+  const fresh = options.from === undefined && options.prepare === undefined;
+  const plain = options.target === undefined && options.request === undefined && options.treeAt === undefined;
+  const native = (options.exit ?? 0) === 0 && (options.engine ?? 'native') === 'native';
+  return fresh && plain && native && !hasObjectsElsewhere(options);
+}
+
+/** Whether the repository cannot do without its own object database: what it borrows, replaces, or was promised. */
+function hasObjectsElsewhere({ repository: { gitDir }, env = {} }: OracleCase): boolean {
+  const text = (name: string): string => {
+    const path = join(gitDir, name);
+    return existsSync(path) ? readFileSync(path, 'latin1') : '';
+  };
+  return (
+    existsSync(join(gitDir, 'refs', 'replace')) ||
+    text('packed-refs').includes(' refs/replace/') ||
+    text('objects/info/alternates') !== '' ||
+    /promisor|partialclone/i.test(text('config')) ||
+    Object.keys(env).some((name) => /REPLACE|OBJECT_DIRECTOR/.test(name))
+  );
+}
+
+async function expectStreamed(expected: Seen, options: OracleCase): Promise<void> {
+  await inCopy(options, async (directory) => {
+    const before = stateBefore(directory, options);
+    const commit = git(directory, ['rev-parse', `${options.revision}^{commit}`])
+      .toString()
+      .trim();
+    const run = await withEnvironment(options.env, () =>
+      runStreamed(options.repository.gitDir, commit, {
+        directory,
+        target: { kind: 'detach', revision: commit },
+        ...(options.config === undefined ? {} : { config: options.config }),
+      }),
+    );
+    expect(run.report.error, 'streamed: the report').toBeUndefined();
+    expect(run.report.transport).toBe('stream');
+    // Which of several names that fold into one wins is not known before all have come.
+    if (options.config?.['core.ignoreCase'] !== 'true') expect(run.outcome.begun, 'streamed: begun').toBeDefined();
+    expect(leftovers(join(directory, '.git')), 'streamed: locks and temporary files').toEqual([]);
+    const seen = look(directory, options, before, false);
+    // The commit is named by its id, where the case may have another name for it.
+    expectEqual(expected, { ...seen, reflog: expected.reflog, refs: expected.refs }, options, 'streamed');
+    if (options.unclean !== true) expectClean(seen, 'streamed');
+    expectStatAsOnDisk(directory, seen, options, 'streamed');
+    const packs = join(directory, '.git', 'objects', 'pack');
+    for (const name of readdirSync(packs))
+      if (name.endsWith('.idx')) git(directory, ['verify-pack', join(packs, name)]);
+  });
 }
 
 const leftoversBefore = new Map<string, string[]>();

@@ -13,7 +13,7 @@ import { WorktreePaths, displayPath, maxPathBytes } from '../worktree/paths.ts';
 import { cleanWorkTree } from './clean.ts';
 import { trackedPaths } from './clean-walk.ts';
 import { type Collisions, findCollisions } from './collisions.ts';
-import { compareWithIndex, compareWithNothing } from './compare.ts';
+import { type Comparison, compareWithIndex, compareWithNothing } from './compare.ts';
 import { openFilterEntries, pathReason } from './filter-pass.ts';
 import { buildManifest, type Manifest } from './manifest.ts';
 import { bringLfs, openSmallKept, settleKept } from './lfs-content.ts';
@@ -23,6 +23,7 @@ import { WorkerPool } from './pool.ts';
 import { fetchBlobs } from './promised-objects.ts';
 import { repairTrees } from './repair-trees.ts';
 import { NeedsGit, PhaseClock, type Prepared, type TreeCheckout, type TreeOutcome, stopIfAborted } from './request.ts';
+import { carryOver } from './stream/carry-over.ts';
 import { State, type Tables, isForWorkers } from './tables.ts';
 import { writeTree } from './write-tree.ts';
 
@@ -32,7 +33,7 @@ import { writeTree } from './write-tree.ts';
  */
 export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> {
   const clock = new PhaseClock();
-  const pool = new WorkerPool();
+  const pool = request.streamed?.pool ?? new WorkerPool();
   try {
     const manifest = makeManifest(request, pool);
     // git cleans first, too: what is compared and written after it does not meet what was there before.
@@ -87,7 +88,7 @@ function makeManifest(request: TreeCheckout, pool: WorkerPool): Manifest {
     ...(matcher === null ? {} : { sparse: matcher }),
     ...(rootIsEmpty ? {} : { hasDirectory: (path, start, end) => presence.hasDirectory(path, start, end) }),
     // With nothing on disk every entry will be written, so threads can start while trees are read.
-    ...(rootIsEmpty && many > 0
+    ...(rootIsEmpty && many > 0 && pool.size === 0
       ? { many: { files: firstCountWith(request.plan, many), notify: () => pool.start(many) } }
       : {}),
   });
@@ -131,13 +132,25 @@ function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): P
     toWrite: comparison.toWrite + compared.length,
   };
   if (reasons.length > 0) throw new NeedsGit(reasons);
+  // The plan is for all of them.
+  const files = comparison.toWrite;
+  if (request.streamed !== undefined) comparison = withStreamed(manifest, comparison, request);
   const collisions = request.foldsNames ? findCollisions(manifest) : null;
   if (collisions !== null) keepFromWorkers(manifest.tables, collisions);
   refuseEntries(manifest.tables, request.conversionList());
   const toFilter = openFilterEntries(manifest.tables, request.conversionList(), request.lfs !== null);
-  const plan = request.plan(comparison.toWrite - toFilter);
+  const plan = request.plan(files - toFilter);
   if (plan.workers > pool.size) pool.start(plan.workers - pool.size);
   return { manifest, comparison, compared, toFilter, plan, paths, rootIsEmpty, collisions };
+}
+
+/** Leaves out what was written while the pack came. */
+function withStreamed(manifest: Manifest, comparison: Comparison, request: TreeCheckout): Comparison {
+  if (request.streamed !== undefined) carryOver(manifest, request.conversionList(), request.streamed);
+  const { tables } = manifest;
+  let toWrite = 0;
+  for (let entry = 0; entry < tables.count; entry++) if (isForWorkers(tables.states[entry])) toWrite++;
+  return { ...comparison, toWrite };
 }
 
 /** Stops where git would, at the first file to be written that it refuses; but before anything is touched. */

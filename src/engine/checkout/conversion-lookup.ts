@@ -51,12 +51,7 @@ export class AttributeConversions implements ConversionLookup {
     worktree: WorktreeAttributes | null,
   ) {
     this.#odb = odb;
-    this.#stack = new AttributeStack({
-      info: readRules(locations.info),
-      global: locations.global === null ? null : readRules(locations.global),
-      system: locations.system === null ? null : readRules(locations.system),
-      ignoreCase,
-    });
+    this.#stack = outerAttributes(locations, ignoreCase);
     this.#table = new ConversionTable(config, this.#stack.sets);
     this.#worktree = worktree;
     this.#paths = worktree === null ? null : new WorktreePaths(worktree.workTree);
@@ -138,6 +133,19 @@ export class AttributeConversions implements ConversionLookup {
       closeSync(fd);
     }
   }
+}
+
+/**
+ * The rules from outside of the working tree, no directory entered.
+ * @throws CheckoutError io
+ */
+export function outerAttributes(locations: AttributeLocations, ignoreCase: boolean): AttributeStack {
+  return new AttributeStack({
+    info: readRules(locations.info),
+    global: locations.global === null ? null : readRules(locations.global),
+    system: locations.system === null ? null : readRules(locations.system),
+    ignoreCase,
+  });
 }
 
 /** Rules of a file outside of the working tree; null when there is none, or one so large that git does not read it. */

@@ -150,6 +150,25 @@ export class EntryWriter {
   }
 
   /**
+   * Writes an entry whose blob's content is at hand. Where that would take more memory than the converted buffer, or fails, the
+   * state stays as it is, and the entry is for somebody else.
+   */
+  writeContent(entry: number, content: Bytes): void {
+    const { tables, conversions } = this.#job;
+    const conversion = conversions[tables.conversions[entry] ?? 0];
+    if (conversion === undefined || (conversion.kind !== 'none' && content.length > SCRATCH_BYTES)) return;
+    this.#current = entry;
+    this.#oid = tables.oids;
+    this.#oidAt = entry * this.#oidBytes;
+    try {
+      this.#put(entry, State.PENDING, this.#convert(conversion, content));
+    } catch (error) {
+      // A bug goes on; all else will be met again by whoever writes the entry, and told.
+      this.#describe(entry, error);
+    }
+  }
+
+  /**
    * Reads an entry's blob and converts it up to where its filter driver takes over. For the main thread: it does not wait.
    * @returns the content in memory of its own, to be given back by `release`; null while other threads hold the memory that
    * it takes

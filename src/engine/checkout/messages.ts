@@ -10,6 +10,7 @@ import type { Replacements } from '../odb/replacements.ts';
 import type { PackFile } from '../pack/pack-file.ts';
 import type { Removals } from './removals.ts';
 import type { CleanOutcome, CleanShare } from './clean-share.ts';
+import type { StreamShare } from './stream/share.ts';
 import type { Tables } from './tables.ts';
 
 /** All that is needed to write entries, for the whole run; shared memory and plain values. */
@@ -70,6 +71,7 @@ export type ToWorker =
   | { readonly type: 'begin'; readonly id: number; readonly job: Job }
   | { readonly type: 'remove'; readonly removals: Removals }
   | { readonly type: 'pass'; readonly pass: Pass }
+  | { readonly type: 'stream'; readonly share: StreamShare }
   | { readonly type: 'clean'; readonly share: CleanShare }
   | { readonly type: 'end' };
 

@@ -9,6 +9,7 @@ import { Budget } from './budget.ts';
 import type { CleanOutcome, CleanShare } from './clean-share.ts';
 import { BYTES_DONE, COUNTERS, FILES_DONE } from './control.ts';
 import type { FromWorker, Job, Pass, ToWorker } from './messages.ts';
+import type { StreamShare } from './stream/share.ts';
 import type { Removals } from './removals.ts';
 
 /**
@@ -110,6 +111,11 @@ export class WorkerPool {
   /** Runs a pass on all workers; settles when each has ended its part or died. */
   async pass(pass: Pass): Promise<void> {
     await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'pass', pass })));
+  }
+
+  /** Has all workers take part in a streamed checkout; settles when each has seen its end or died. */
+  async stream(share: StreamShare): Promise<void> {
+    await Promise.all(this.#members.map((member) => this.#ask(member, { type: 'stream', share })));
   }
 
   /** Has all workers clean; settles when each has ended its part or died. */

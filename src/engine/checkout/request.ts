@@ -19,8 +19,20 @@ import type { Comparison } from './compare.ts';
 import type { ConversionLookup, Manifest } from './manifest.ts';
 import type { LfsSource } from './lfs-content.ts';
 import type { LfsAccess } from './messages.ts';
+import type { WorkerPool } from './pool.ts';
 import type { FetchMissing } from './promised-objects.ts';
 import type { SparseRules } from './sparse-rules.ts';
+import type { Streamed } from './stream/carry-over.ts';
+
+/** A checkout that was begun while the pack came. */
+export interface StreamedTree extends Streamed {
+  /** The workers, which go on. */
+  readonly pool: WorkerPool;
+  /** What each thread has done. */
+  readonly counters: Float64Array<SharedArrayBuffer>;
+  /** Ends the workers and removes what was written. */
+  abandon(): Promise<void>;
+}
 
 /** What a tree's checkout is given: all facts and decisions that it depends on. */
 export interface TreeCheckout {
@@ -72,6 +84,8 @@ export interface TreeCheckout {
   readonly fetchMissing?: FetchMissing | undefined;
   /** Remove first what is untracked: see CleanRules. */
   readonly clean?: Pick<CleanRules, 'exclude' | 'ignoreCase' | 'spared'>;
+  /** What was written while the pack came; there is no index then, and the working tree was empty before. */
+  readonly streamed?: StreamedTree | undefined;
   /** Called when all is decided and nothing is touched yet; may still throw. */
   readonly beforeTouching?: () => void;
 }

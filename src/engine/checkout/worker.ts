@@ -10,6 +10,7 @@ import { EntryWriter } from './entry-writer.ts';
 import type { FromWorker, Job, ToWorker } from './messages.ts';
 import { WorktreePaths } from '../worktree/paths.ts';
 import { removeFiles } from './removals.ts';
+import { runStream } from './stream/take-batch.ts';
 import { runPass } from './worker-loop.ts';
 
 const port = parentPort;
@@ -20,6 +21,7 @@ function send(message: FromWorker): void {
 }
 
 let running: {
+  readonly id: number;
   readonly job: Job;
   readonly writer: EntryWriter;
   readonly meter: CostMeter;
@@ -30,7 +32,10 @@ port.on('message', (message: ToWorker) => {
   switch (message.type) {
     case 'begin': {
       const { id, job } = message;
-      const meter = new CostMeter(id);
+      // A thread may get a second job, after what it wrote while the pack came.
+      const before = running;
+      before?.writer.close();
+      const meter = before?.meter ?? new CostMeter(id);
       const writer = new EntryWriter(
         job,
         id,
@@ -44,7 +49,8 @@ port.on('message', (message: ToWorker) => {
           send({ type: 'unencoded', entry });
         },
       );
-      running = { job, writer, meter, ready: loadTables(job.conversions) };
+      writer.waitMs = before?.writer.waitMs ?? 0;
+      running = { id, job, writer, meter, ready: loadTables(job.conversions) };
       return;
     }
     case 'remove':
@@ -61,6 +67,11 @@ port.on('message', (message: ToWorker) => {
       });
       return;
     }
+    case 'stream':
+      if (running === null) throw bug('a stream before its job');
+      runStream(message.share, running.job, running.id, running.writer, running.meter);
+      send({ type: 'passed' });
+      return;
     case 'clean':
       send({ type: 'cleaned', outcome: cleanShare(message.share) });
       return;

@@ -66,7 +66,7 @@ export async function writeTree(
   const job: Job = {
     tables,
     control,
-    counters: createCounters(pool.size),
+    counters: request.streamed?.counters ?? createCounters(pool.size),
     budget: Budget.create(request.objectBudget(plan, heldBytes(tables, request.index)), pool.size),
     packs: request.odb.packs,
     replacements: request.odb.replacements,
@@ -141,7 +141,13 @@ export async function writeTree(
       packs: [...request.odb.packs],
     };
     const running = threads ? pool.pass(first) : null;
-    const directories = new LeadingDirectories(manifest.directories, tables, paths, prepared.rootIsEmpty, request.keep);
+    const directories = new LeadingDirectories(
+      manifest.directories,
+      tables,
+      paths,
+      prepared.rootIsEmpty && request.streamed === undefined,
+      request.keep,
+    );
     const filters = new FilterPass({
       tables,
       conversions: job.conversions,

@@ -43,11 +43,35 @@ export function withSection(content: Buffer, section: string, subsection: string
 }
 
 /**
+ * The configuration file's bytes with core.repositoryFormatVersion 1 in place of 0. Pure.
+ * @returns null when there is no such 0
+ */
+export function withFormatVersion(content: Buffer): Buffer | null {
+  // One to one, whatever the encoding.
+  const text = content.toString('latin1');
+  const changed = text.replace(/^([ \t]*repositoryformatversion[ \t]*=[ \t]*)0([ \t]*)$/im, '$11$2');
+  return changed === text ? null : Buffer.from(changed, 'latin1');
+}
+
+/**
+ * Raises core.repositoryFormatVersion from 0 to 1, under the file's lock.
+ *
+ * @throws CheckoutError as appendToConfig
+ */
+export function raiseFormatVersion(path: string): void {
+  editConfig(path, (content) => withFormatVersion(content) ?? content);
+}
+
+/**
  * Adds variables to the configuration file at `path` under its lock; the file's mode stays.
  *
  * @throws CheckoutError 'ref-locked' when the file is locked, 'io', and as withSection
  */
 export function appendToConfig(path: string, section: string, subsection: string, values: ConfigVariables): void {
+  editConfig(path, (content) => withSection(content, section, subsection, values));
+}
+
+function editConfig(path: string, edit: (content: Buffer) => Buffer): void {
   let file: string;
   let descriptor: number;
   let lock: string;
@@ -64,7 +88,7 @@ export function appendToConfig(path: string, section: string, subsection: string
   try {
     try {
       // Read under the lock: what another process has just added must stay.
-      writeFileSync(descriptor, withSection(readFileSync(file), section, subsection, values));
+      writeFileSync(descriptor, edit(readFileSync(file)));
     } finally {
       closeSync(descriptor);
     }

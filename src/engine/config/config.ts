@@ -15,6 +15,16 @@ interface Entry {
   readonly value: Buffer | null;
   /** Such as 'file:/etc/gitconfig' or 'command line:'; for messages. */
   readonly origin: string;
+  /** Place among all settings. */
+  readonly place: number;
+}
+
+/** A setting of a section, for keys whose order counts. */
+export interface SectionValue {
+  readonly subsection: string | null;
+  /** In lower case. */
+  readonly name: string;
+  readonly value: ConfigValue;
 }
 
 /**
@@ -39,6 +49,7 @@ export class Config {
   static parse(list: Buffer): Config {
     const entries = new Map<string, Entry[]>();
     let firstOrigin: string | null = null;
+    let place = 0;
     for (let at = 0; at < list.length;) {
       const originEnd = list.indexOf(0, at);
       const end = originEnd < 0 ? -1 : list.indexOf(0, originEnd + 1);
@@ -48,7 +59,7 @@ export class Config {
       const keyed = list.subarray(originEnd + 1, end);
       const cut = keyed.indexOf(10);
       const key = normalKey((cut < 0 ? keyed : keyed.subarray(0, cut)).toString('utf8'));
-      const entry: Entry = { origin, value: cut < 0 ? null : keyed.subarray(cut + 1) };
+      const entry: Entry = { origin, place: place++, value: cut < 0 ? null : keyed.subarray(cut + 1) };
       const sameKey = entries.get(key);
       if (sameKey === undefined) entries.set(key, [entry]);
       else sameKey.push(entry);
@@ -126,6 +137,22 @@ export class Config {
       if (key.startsWith(prefix) && end > prefix.length - 1) found.add(key.slice(prefix.length, end));
     }
     return [...found];
+  }
+
+  /** All settings of a section, first to last. */
+  section(section: string): readonly SectionValue[] {
+    const prefix = `${section.toLowerCase()}.`;
+    const found: (SectionValue & { readonly place: number })[] = [];
+    for (const [key, entries] of this.entries) {
+      if (!key.startsWith(prefix)) continue;
+      const end = key.lastIndexOf('.');
+      const subsection = end < prefix.length ? null : key.slice(prefix.length, end);
+      const name = key.slice(end + 1);
+      for (const { value, place } of entries) {
+        found.push({ subsection, name, value: value?.toString('utf8') ?? null, place });
+      }
+    }
+    return found.sort((a, b) => a.place - b.place);
   }
 
   /** The system-wide configuration file, where it has any setting; null when there is none or we cannot tell. */

@@ -17,6 +17,7 @@ import type {
   EnginePorts,
   FetchLimits,
   FetchOutcome,
+  FetchRequest,
 } from '../settings.ts';
 import {
   type CloneAttempt,
@@ -25,7 +26,6 @@ import {
   type RemoteHead,
   remoteObjectFormat,
 } from './clone-plan.ts';
-import { fetchByGit } from './fetch.ts';
 import { formatThatRemoteHas } from './fetch-error.ts';
 import { runOnline } from './online-git.ts';
 import { redactor, redactUrls } from './redact.ts';
@@ -46,6 +46,14 @@ export interface Cloned {
   readonly outcome: FetchOutcome | null;
   /** For the reflog lines of the first checkout. */
   readonly reflogMessage: string;
+}
+
+/** The way to the remote. */
+export interface FetchRoute {
+  /** What the remote says of itself; null where git is to be asked. The request is one that might follow. */
+  head(request: FetchRequest): Promise<RemoteAnswer | null>;
+  /** @throws CheckoutError as fetchByGit */
+  fetch(request: FetchRequest): Promise<FetchOutcome>;
 }
 
 interface CloneOptions {
@@ -189,10 +197,11 @@ export async function askRemoteHead(
  * @param cwd what a relative path in `request.url` or `request.directory` is relative to
  * @throws CheckoutError 'usage', 'io', 'git-failed', and as fetchByGit
  */
-export async function cloneByGit(
+export async function makeClone(
   request: CloneRequest,
   cwd: string,
   ports: EnginePorts,
+  route: FetchRoute,
   env?: Readonly<Record<string, string>>,
 ): Promise<Cloned> {
   const { config, depth, fetchLimits: limits, ref, signal } = request;
@@ -204,13 +213,24 @@ export async function cloneByGit(
   // A commit's id tells the format before the remote is asked. 40 digits tell nothing: that is what git makes by itself.
   const ofRef = ref !== undefined && formatOfHexOid(ref) === SHA256 ? SHA256 : undefined;
   let repository = await initForClone(target, url, ports, { ...options, objectFormat: ofRef });
+  let fetched: Fetched | null = null;
   const makeAgain = async (objectFormat: ObjectFormat): Promise<void> => {
     repository.remove();
     repository = await initForClone(target, url, ports, { ...options, objectFormat });
   };
   try {
     if (attempts === null) {
-      const { head, objectFormat } = await askRemoteHead(url, ports, options);
+      const ask = async (): Promise<RemoteAnswer> => {
+        const { directory } = repository;
+        const asked = await route.head(fetchRequestOf(request, directory, { refspecs: ['HEAD'], tags: true }, env));
+        return asked ?? (await askRemoteHead(url, ports, options));
+      };
+      const { head, objectFormat } = await ask().catch(async (error: unknown) => {
+        const other = formatThatRemoteHas(error);
+        if (other === null) throw error;
+        await makeAgain(other);
+        return { ...(await ask()), objectFormat: null };
+      });
       attempts = planCloneRefspecs(ref, depth, head);
       if (objectFormat === SHA256) await makeAgain(objectFormat);
     }
@@ -218,8 +238,7 @@ export async function cloneByGit(
     const dirs = { gitDir: join(directory, '.git'), commonDir: join(directory, '.git') };
     const reflogMessage = `clone: from ${redactUrls(url)}`;
     const fetchAll = async (ways: readonly CloneAttempt[]): Promise<Fetched> =>
-      await fetchFirst(request, directory, ways, ports, env);
-    let fetched: Fetched | null = null;
+      await fetchFirst(request, directory, ways, route, env);
     if (attempts.length > 0) {
       try {
         fetched = await fetchAll(attempts);
@@ -243,6 +262,7 @@ export async function cloneByGit(
     }
     return { directory, target, outcome: fetched.outcome, reflogMessage };
   } catch (error) {
+    await fetched?.outcome.begun?.abandon();
     repository.remove();
     throw error;
   }
@@ -253,34 +273,40 @@ interface Fetched {
   readonly outcome: FetchOutcome;
 }
 
+function fetchRequestOf(
+  { depth, transport, fetchLimits, signal }: CloneRequest,
+  directory: string,
+  { refspecs, tags }: Pick<CloneAttempt, 'refspecs' | 'tags'>,
+  env: Readonly<Record<string, string>> | undefined,
+): FetchRequest {
+  return {
+    directory,
+    remote: 'origin',
+    refspecs,
+    ...(depth === undefined ? {} : { depth }),
+    tags,
+    prune: false,
+    progress: true,
+    transport,
+    ...(env === undefined ? {} : { env }),
+    ...(fetchLimits === undefined ? {} : { limits: fetchLimits }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
 /** Fetches by the first way that the remote can serve. */
 async function fetchFirst(
   request: CloneRequest,
   directory: string,
   attempts: readonly CloneAttempt[],
-  ports: EnginePorts,
+  route: FetchRoute,
   env: Readonly<Record<string, string>> | undefined,
 ): Promise<Fetched> {
   let failure: unknown;
   for (const attempt of attempts) {
     try {
-      const outcome = await fetchByGit(
-        {
-          directory,
-          remote: 'origin',
-          refspecs: attempt.refspecs,
-          ...(request.depth === undefined ? {} : { depth: request.depth }),
-          tags: attempt.tags,
-          prune: false,
-          progress: true,
-          transport: request.transport,
-          ...(env === undefined ? {} : { env }),
-          ...(request.fetchLimits === undefined ? {} : { limits: request.fetchLimits }),
-          ...(request.signal === undefined ? {} : { signal: request.signal }),
-        },
-        ports,
-        request.config,
-      );
+      const ahead = { ...request, directory, target: attempt.target };
+      const outcome = await route.fetch({ ...fetchRequestOf(request, directory, attempt, env), ahead });
       return { attempt, outcome };
     } catch (error) {
       // Only the first failure names what the user asked for.

@@ -7,7 +7,7 @@ import { CheckoutError, type ErrorCode, type ErrorSubject } from '../errors.ts';
 import type { FetchLimits } from '../settings.ts';
 
 /** As many as actions/checkout makes. */
-const ATTEMPTS = 3;
+export const ATTEMPTS = 3;
 
 /**
  * The wait before the second attempt, about; before each further one it is four times as long. A lost connection or a server
@@ -97,21 +97,31 @@ export interface RetryFacts {
  *   when the signal comes while it waits
  */
 export async function withRetries<Result>(facts: RetryFacts, attempt: () => Promise<Result>): Promise<Result> {
-  const { limits, signal } = facts;
   for (let failed = 1; ; failed++) {
     try {
       return await attempt();
     } catch (error) {
       if (!(error instanceof TransientFetchError)) throw error;
-      const delay = delayBeforeRetry(failed, error.retryAfterMs, limits, Math.random());
-      if (delay === null) throw lastError(error, failed);
-      facts.warn(`${error.message}; trying again in ${spell(delay)}`);
-      try {
-        await wait(delay, undefined, signal === undefined ? {} : { signal });
-      } catch {
-        throw new CheckoutError('interrupted', 'the wait before another attempt was interrupted');
-      }
+      await waitBeforeRetry(facts, error, failed);
     }
+  }
+}
+
+/**
+ * Waits before another attempt.
+ *
+ * @param failed how many attempts have failed
+ * @throws the error where there is to be no other; CheckoutError 'interrupted' when the signal comes meanwhile
+ */
+export async function waitBeforeRetry(facts: RetryFacts, error: TransientFetchError, failed: number): Promise<void> {
+  const { limits, signal, warn } = facts;
+  const delay = delayBeforeRetry(failed, error.retryAfterMs, limits, Math.random());
+  if (delay === null) throw lastError(error, failed);
+  warn(`${error.message}; trying again in ${spell(delay)}`);
+  try {
+    await wait(delay, undefined, signal === undefined ? {} : { signal });
+  } catch {
+    throw new CheckoutError('interrupted', 'the wait before another attempt was interrupted');
   }
 }
 

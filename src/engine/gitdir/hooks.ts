@@ -12,7 +12,7 @@ import { configArgs, type RepositoryLocation } from '../config/git-options.ts';
 import type { GitProcess } from '../settings.ts';
 import type { Repository } from './repository.ts';
 
-export type HookName = 'post-checkout' | 'post-index-change';
+export type HookName = 'post-checkout' | 'post-index-change' | 'reference-transaction';
 
 export interface HookFacts {
   readonly repository: Repository;

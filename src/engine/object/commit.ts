@@ -10,6 +10,19 @@ export function commitTree(bytes: Bytes, format: ObjectFormat): Bytes | null {
   return idOfFirstLine(bytes, 'tree ', format);
 }
 
+/** The parents of a commit object: what the lines say that follow that of its tree. */
+export function commitParents(bytes: Bytes, format: ObjectFormat): Bytes[] {
+  const parents: Bytes[] = [];
+  const length = 'parent '.length + 2 * format.oidBytes + 1;
+  let at = 'tree '.length + 2 * format.oidBytes + 1;
+  for (;;) {
+    const parent = idOfFirstLine(bytes.subarray(at, at + length), 'parent ', format);
+    if (parent === null) return parents;
+    parents.push(parent);
+    at += length;
+  }
+}
+
 /** The object that a tag object names, or null when it is not well-formed. */
 export function tagTarget(bytes: Bytes, format: ObjectFormat): Bytes | null {
   return idOfFirstLine(bytes, 'object ', format);

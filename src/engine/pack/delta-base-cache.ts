@@ -4,7 +4,7 @@
  * One fixed ring of memory for each thread: entries are copied in one after another and the oldest are overwritten. Nothing is
  * allocated per entry, so the cache cannot grow past its size, which is part of what a worker is planned to cost.
  */
-import type { Bytes } from '../bytes.ts';
+import { freeLarge, type Bytes } from '../bytes.ts';
 
 interface Slot {
   key: number;
@@ -38,6 +38,16 @@ export class DeltaBaseCache {
   /** @param capacity bytes; 0 keeps nothing */
   constructor(capacity: number) {
     this.#capacity = capacity;
+  }
+
+  /** Forgets all, and frees the memory. */
+  close(): void {
+    freeLarge(this.memory);
+    this.memory = new Uint8Array(0);
+    this.#slots.clear();
+    this.#queue = [];
+    this.#queueHead = 0;
+    this.#next = 0;
   }
 
   /** Finds an object and sets `start`, `size` and `type`. */

@@ -7,7 +7,7 @@
  * pieces (`stream`), and gives the memory back (`finish`). A large base is retained until `dropRetained`, for the other
  * deltas on it.
  */
-import { freeLarge, type Bytes } from '../bytes.ts';
+import { allocateLarge, freeLarge, type Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
 import { oidToHex, type ObjectFormat } from '../oid.ts';
 import { applyDelta, DeltaSizes, streamDelta } from './delta.ts';
@@ -25,6 +25,8 @@ export const SCRATCH_BYTES = 1 << 20;
 export const BASE_CACHE_BYTES = 4 << 20;
 /** Deflate never packs denser than 1032 to 1 (zlib's technical details), so a larger claim is a lie. */
 export const MAX_INFLATE_RATIO = 1032;
+/** A longer chain of deltas than this is a ring, where no index tells how many objects there are. git makes 4,095 at most. */
+const MOST_CHAIN = 100_000;
 /** Indexes kept open for deltas whose base is named by id: few packs have such. */
 const INDEXES_KEPT = 8;
 /** Pieces in which large objects are streamed: they fit the second-level cache of a core. */
@@ -48,7 +50,7 @@ const BASE_IN_CACHE = 2;
 const BASE_RETAINED = 3;
 
 /** A scratch buffer has one byte more than it is good for: the inflater's spare. */
-function scratch(): Uint8Array {
+function scratch(): Uint8Array<ArrayBuffer> {
   return new Uint8Array(SCRATCH_BYTES + 1);
 }
 
@@ -76,14 +78,15 @@ export class PackReader {
   readonly #format: ObjectFormat;
   readonly #sizes = new DeltaSizes();
   readonly #indexes = new Map<number, PackIndex>();
+  readonly #findBase: ((oid: Bytes, oidAt: number) => number) | undefined;
   /** Holds the last small object that was stored as it is. */
-  #plain: Uint8Array | null = null;
+  #plain: Uint8Array<ArrayBuffer> | null = null;
   #plainKey = -1;
   #plainType = 0;
   #plainSize = 0;
-  #deltaScratch: Uint8Array | null = null;
-  readonly #resultScratch: [Uint8Array | null, Uint8Array | null] = [null, null];
-  #piece: Uint8Array | null = null;
+  #deltaScratch: Uint8Array<ArrayBuffer> | null = null;
+  readonly #resultScratch: [Uint8Array<ArrayBuffer> | null, Uint8Array<ArrayBuffer> | null] = [null, null];
+  #piece: Uint8Array<ArrayBuffer> | null = null;
   /** The head of a delta: two sizes of at most 10 bytes each. */
   readonly #probe = new Uint8Array(24);
   /** Large buffers of the object being read. */
@@ -107,8 +110,15 @@ export class PackReader {
   constructor(
     packs: readonly PackFile[],
     format: ObjectFormat,
-    options: { baseCacheBytes?: number; inflater?: Inflater; pool?: FilePool } = {},
+    options: {
+      baseCacheBytes?: number;
+      inflater?: Inflater;
+      pool?: FilePool;
+      /** Where the object of an id is, or -1; in place of the packs' indexes. */
+      findBase?: (oid: Bytes, oidAt: number) => number;
+    } = {},
   ) {
+    this.#findBase = options.findBase;
     this.#header = new EntryHeader(format.oidBytes);
     this.#format = format;
     this.#pool = options.pool ?? new FilePool();
@@ -121,6 +131,15 @@ export class PackReader {
     this.finish();
     this.dropRetained();
     this.#inflater.close();
+    // At once, not when the garbage is collected: another reader may take as much next.
+    for (const bytes of [this.#plain, this.#deltaScratch, ...this.#resultScratch, this.#piece]) {
+      if (bytes !== null) freeLarge(bytes);
+    }
+    this.#plain = this.#deltaScratch = this.#piece = null;
+    this.#plainKey = -1;
+    this.#resultScratch.fill(null);
+    this.#cache.close();
+    this.#window.close();
     for (const index of this.#indexes.values()) index.close();
     this.#indexes.clear();
     this.#pool.closeAll();
@@ -241,6 +260,14 @@ export class PackReader {
     return bytes;
   }
 
+  /**
+   * Reads the opened object, which must be plain, into memory that stays until `dropRetained`: deltas on it will come.
+   * @returns its bytes
+   */
+  readRetained(): Bytes {
+    return this.#retain().subarray(0, this.#baseSize);
+  }
+
   /** Gives the opened object to `sink` in pieces that are valid during the call only. */
   stream(sink: (piece: Bytes) => void): void {
     if (!this.isPlain) {
@@ -321,13 +348,14 @@ export class PackReader {
       if (this.#header.baseDistance <= 0) base = 0;
     } else {
       const oidAt = this.#header.baseOidAt;
-      base = this.#index(pack).find(this.#window.bytes, oidAt);
+      const index = this.#findBase === undefined ? this.#index(pack) : null;
+      base = index?.find(this.#window.bytes, oidAt) ?? this.#findBase?.(this.#window.bytes, oidAt) ?? -1;
       if (base < 0) {
         const hex = oidToHex(this.#window.bytes, oidAt, this.#format.oidBytes);
         throw this.#corrupt(pack, at, `has a delta base that is not in its pack (${hex})`);
       }
       // A base by id may lie anywhere, so such deltas could form a ring.
-      if (this.#chainLength > this.#index(pack).count) throw this.#corrupt(pack, at, 'is its own delta base');
+      if (this.#chainLength > (index?.count ?? MOST_CHAIN)) throw this.#corrupt(pack, at, 'is its own delta base');
     }
     if (base < PACK_HEADER_BYTES || base >= this.#window.packEnd(pack))
       throw this.#corrupt(pack, at, 'has a delta base outside of the pack');
@@ -585,7 +613,7 @@ export class PackReader {
   #allocate(bytes: number): Uint8Array<ArrayBuffer> {
     let large: Uint8Array<ArrayBuffer>;
     try {
-      large = new Uint8Array(bytes);
+      large = allocateLarge(bytes);
     } catch (error) {
       throw new CheckoutError('memory', `cannot allocate ${bytes} bytes for an object`, {}, error);
     }

@@ -7,7 +7,7 @@
  * going from Linux 6.12 to 6.1 read 35 GB of a pack of 293 MB, with two it reads 0.9 GB.
  */
 import { readSync } from 'node:fs';
-import { MOST_AT_ONCE } from '../bytes.ts';
+import { freeLarge, MOST_AT_ONCE } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { FilePool } from './file-pool.ts';
 import type { PackFile } from './pack-file.ts';
@@ -19,7 +19,7 @@ const LONE_READ_BYTES = 32 << 10;
 
 /** A buffer with a range of a pack; pack -1 is none. */
 interface Region {
-  bytes: Uint8Array;
+  bytes: Uint8Array<ArrayBuffer>;
   pack: number;
   start: number;
   end: number;
@@ -45,6 +45,14 @@ export class PackWindow {
   constructor(packs: readonly PackFile[], pool = new FilePool()) {
     this.#packs = packs;
     this.#pool = pool;
+  }
+
+  /** Frees the buffers; they are made again when they are needed. */
+  close(): void {
+    for (const region of [this.#ahead, this.#elsewhere]) {
+      freeLarge(region.bytes);
+      Object.assign(region, emptyRegion());
+    }
   }
 
   get bytes(): Uint8Array {

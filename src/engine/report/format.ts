@@ -4,6 +4,7 @@
  */
 import type { Plan } from '../plan/plan.ts';
 import type { WorkerCost } from '../cost.ts';
+import type { Received } from '../settings.ts';
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
 
@@ -87,4 +88,14 @@ function threeDigits(value: number): string {
 /** Counters are not negative; a clock that ran backwards must not make the report unreadable. */
 function sane(value: number): number {
   return Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** How a pack came, in one sentence without its end. */
+export function receivedPhrase(received: Received): string {
+  const { bytes, objects, requests, filesWritten, networkWaitMs, engineWaitMs } = received;
+  return (
+    `${formatBytes(bytes)}, ${plural(objects, 'object')} in ${plural(requests, 'request')}; ` +
+    `${plural(filesWritten, 'file')} written by then; ` +
+    `waited ${formatMs(networkWaitMs)} for the network, which waited ${formatMs(engineWaitMs)}`
+  );
 }

@@ -4,7 +4,7 @@
  * may become markup, a link, or a mention of somebody.
  */
 import type { WorkerCost } from '../cost.ts';
-import { formatBytes, formatCount, formatMs, planSentence, printable, workerName } from './format.ts';
+import { formatBytes, formatCount, formatMs, planSentence, printable, receivedPhrase, workerName } from './format.ts';
 import { workersUsed } from './outputs.ts';
 import type { Report } from './report.ts';
 import { groupCost, groupName, groupWorkers } from './worker-groups.ts';
@@ -78,6 +78,7 @@ export function reportToMarkdown(report: Report): string {
       '',
     );
   }
+  if (report.received !== undefined) lines.push(`Received ${receivedPhrase(report.received)}`, '');
   if (report.workers.length > 0) lines.push(...workerTable(report.workers), '');
   if (plan.reasons.length > 0) {
     lines.push(

@@ -6,6 +6,7 @@
 import type { PhaseCost, WorkerCost } from '../cost.ts';
 import type { ErrorJson } from '../errors.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Received } from '../settings.ts';
 
 export type { Plan, PlanReason } from '../plan/plan.ts';
 
@@ -40,6 +41,8 @@ export interface Report {
     /** Highest resident memory of this process; git processes that it started are not in it. */
     readonly peakRssBytes: number;
   };
+  /** How the pack came, where it was streamed. */
+  readonly received?: Received;
   /** Entries that were not written, each with its reason. */
   readonly skipped: readonly SkippedEntry[];
   /** Work that was handed to git, each with its reason. */

@@ -3,7 +3,16 @@
  */
 import type { PhaseCost, WorkerCost } from '../cost.ts';
 import type { Plan } from '../plan/plan.ts';
-import { formatBytes, formatCount, formatMs, planSentence, plural, printable, workerName } from './format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatMs,
+  planSentence,
+  plural,
+  printable,
+  receivedPhrase,
+  workerName,
+} from './format.ts';
 import { workersUsed } from './outputs.ts';
 import type { Report } from './report.ts';
 
@@ -91,6 +100,7 @@ function totalLines(report: Report): string[] {
     ['CPU', `${formatMs(totals.cpuUserMs)} user, ${formatMs(totals.cpuSystemMs)} system`],
     ['peak memory', formatBytes(totals.peakRssBytes)],
     ['objects from', report.transport === null ? 'what was here' : `a fetch (${report.transport})`],
+    ...(report.received === undefined ? [] : [['received', receivedPhrase(report.received)]]),
     ['commit', report.commit === null ? 'unknown' : printable(report.commit)],
   ];
   const width = Math.max(...rows.map((row) => row[0]!.length));

@@ -38,7 +38,7 @@ export async function checkoutByGit(session: Session, routeReasons: readonly Pla
     ports.observer.info(`checkout by git: ${reason}`);
     run.fallbacks.push({ stage: 'checkout', reason });
   }
-  if (request.engine === 'git') run.fallbacks = [];
+  if (request.engine === 'git') run.fallbacks = run.fallbacks.filter(({ stage }) => stage !== 'checkout');
   const fresh = !existsSync(repository.indexPath);
   const before = indexOrNothing(repository);
   const started = performance.now();

@@ -66,7 +66,7 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       const reasons = indexNeedsGit(index);
       if (reasons.length > 0) throw new NeedsGit(reasons);
     }
-    const rootIsEmpty = isEmptyWorkTree(repository.workTree);
+    const rootIsEmpty = session.streamed !== undefined || isEmptyWorkTree(repository.workTree);
     const ignoreCase = config.getBool('core.ignoreCase') ?? false;
     const conversions = new AttributeConversions(
       odb,
@@ -135,7 +135,9 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       commit,
       keep: process.cwd(),
       fetchMissing,
-      ...(request.clean === undefined
+      streamed: session.streamed,
+      // Where a stream has begun there was nothing before it.
+      ...(request.clean === undefined || session.streamed !== undefined
         ? {}
         : { clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) } }),
       beforeTouching: () => {

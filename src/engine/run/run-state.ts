@@ -43,7 +43,7 @@ export function beginRun(fetched: FetchOutcome | undefined): RunState {
     plan: NO_PLAN,
     engine: 'native',
     commit: null,
-    fallbacks: [],
+    fallbacks: fetched?.fallback === undefined ? [] : [{ stage: 'fetch', reason: fetched.fallback }],
   };
 }
 
@@ -82,6 +82,7 @@ export function report(
       cpuSystemMs: cpu.system / 1000,
       peakRssBytes: process.resourceUsage().maxRSS * 1024,
     },
+    ...(run.fetched?.received === undefined ? {} : { received: run.fetched.received }),
     skipped,
     fallbacks: run.fallbacks,
     ...(json === undefined ? {} : { error: json }),

@@ -1,6 +1,7 @@
 /**
  * What a checkout works with: the request, the repository with its configuration, and the host; and the plan that follows.
  */
+import type { StreamedTree } from '../checkout/request.ts';
 import type { Config } from '../config/config.ts';
 import type { Repository } from '../gitdir/repository.ts';
 import type { HostFacts } from '../host-facts.ts';
@@ -21,6 +22,8 @@ export interface Session extends OpenedRepository {
   readonly run: RunState;
   readonly host: HostFacts;
   readonly reflogMessage: string | undefined;
+  /** What was written while the pack came. */
+  readonly streamed?: StreamedTree | undefined;
 }
 
 /** Files that a plan assumes where none are known: enough that the number is no bound. */

@@ -41,6 +41,7 @@ it('counts the workers that ran; for git those that it was told to use', () => {
 it('documents every key of the schema', () => {
   const document = reportDocument();
   const report = sampleReport({
+    received: { bytes: 1, objects: 2, requests: 3, networkWaitMs: 4, engineWaitMs: 5, filesWritten: 6 },
     skipped: [{ path: 'a', reason: 'b' }],
     fallbacks: [{ stage: 'fetch', reason: 'c' }],
     error: { code: 'io', message: 'm', subject: { path: 'p', oid: 'o', option: 'q', errno: 'ENOSPC' } },

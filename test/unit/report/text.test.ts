@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { reportToMarkdown } from '../../../src/engine/report/markdown.ts';
 import { planToText, reportToText } from '../../../src/engine/report/text.ts';
 import { sampleReport, workerCost } from './sample.ts';
 
@@ -72,4 +73,21 @@ it('prints a plan alone', () => {
   expect(planToText({ workers: 0, lanes: 1, memoryLimitBytes: 64_000_000, reasons: [] })).toBe(
     'Plan: no worker threads, memory limit 64.0 MB\n',
   );
+});
+
+it('tells how a streamed pack came', () => {
+  const received = {
+    bytes: 270_000_000,
+    objects: 95_000,
+    requests: 3,
+    networkWaitMs: 400,
+    engineWaitMs: 2700,
+    filesWritten: 80_000,
+  };
+  const phrase =
+    '270 MB, 95,000 objects in 3 requests; 80,000 files written by then; ' +
+    'waited 400 ms for the network, which waited 2.70 s';
+  const report = sampleReport({ transport: 'stream', received });
+  expect(reportToText(report)).toContain(`  received       ${phrase}\n`);
+  expect(reportToMarkdown(report)).toContain(`\nReceived ${phrase}\n`);
 });

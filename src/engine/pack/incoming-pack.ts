@@ -1,0 +1,193 @@
+/**
+ * Takes in a pack that a server sends: stores its bytes beside the object database under a name that git takes for left-overs, checks its
+ * checksum, and puts pack, reverse index and index into their place when the id of every object is known. Until the index is there
+ * nobody sees any of it; `abandon` leaves nothing behind.
+ */
+import { createHash, randomBytes, type Hash } from 'node:crypto';
+import { closeSync, fchmodSync, fsync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Bytes } from '../bytes.ts';
+import { CheckoutError, ioError } from '../errors.ts';
+import type { ObjectFormat } from '../oid.ts';
+import type { PackFile } from './pack-file.ts';
+import type { PackObjects } from './pack-objects.ts';
+import { PackStream, type EntrySink } from './pack-stream.ts';
+import { serializePackIndex, serializeReverseIndex } from './write-pack-index.ts';
+
+/** Written at once: few calls, and little memory. */
+const WRITE_BYTES = 256 << 10;
+/** git makes packs and their indexes so that nobody changes them. */
+const MODE = 0o444;
+
+export class IncomingPack {
+  readonly #directory: string;
+  readonly #format: ObjectFormat;
+  readonly #temporary: string;
+  readonly #stream: PackStream;
+  readonly #hash: Hash;
+  readonly #buffer = Buffer.allocUnsafeSlow(WRITE_BYTES);
+  #buffered = 0;
+  #fd: number;
+  #size = 0;
+  #ended = false;
+  /** Settles when the pack is on the disk. */
+  #synced: Promise<unknown> = Promise.resolve();
+  #syncFailure: unknown = null;
+
+  /**
+   * Makes the file.
+   * @param objectsDir of the repository
+   * @throws CheckoutError io
+   */
+  constructor(objectsDir: string, format: ObjectFormat, sink: EntrySink) {
+    this.#directory = join(objectsDir, 'pack');
+    this.#format = format;
+    this.#stream = new PackStream(format, sink);
+    this.#hash = createHash(format.name);
+    // git prune and gc remove files of this name.
+    this.#temporary = join(this.#directory, `tmp_pack_${randomBytes(6).toString('hex')}`);
+    try {
+      mkdirSync(this.#directory, { recursive: true });
+      this.#fd = openSync(this.#temporary, 'wx+', 0o600);
+    } catch (error) {
+      throw ioError('make', this.#temporary, error);
+    }
+  }
+
+  /** Bytes that have come. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes that can be read from the file. */
+  get stored(): number {
+    return this.#size - this.#buffered;
+  }
+
+  /** The file as it is now; its index is not there yet. */
+  get file(): PackFile {
+    const end = this.#size - this.#format.oidBytes;
+    return { path: this.#temporary, indexPath: '', fd: this.#fd, end, size: this.#size };
+  }
+
+  get objects(): PackObjects {
+    const { objects } = this.#stream;
+    if (objects === null) throw new Error('the header of the pack has not come');
+    return objects;
+  }
+
+  /**
+   * Takes the next bytes.
+   * @throws CheckoutError object-corrupt, io, memory, unsupported; what the sink throws
+   */
+  push(bytes: Bytes): void {
+    const covered = this.#stream.push(bytes);
+    this.#hash.update(covered === bytes.length ? bytes : bytes.subarray(0, covered));
+    this.#size += bytes.length;
+    for (let at = 0; at < bytes.length;) {
+      const end = Math.min(bytes.length, at + WRITE_BYTES - this.#buffered);
+      this.#buffer.set(bytes.subarray(at, end), this.#buffered);
+      this.#buffered += end - at;
+      at = end;
+      if (this.#buffered === WRITE_BYTES) this.#write();
+    }
+  }
+
+  /**
+   * To be called when the last byte has come: compares the checksum. The system is told to bring the file to the disk, as git does; that
+   * goes on beside what the caller does next.
+   * @throws CheckoutError object-corrupt, io
+   */
+  complete(): void {
+    const { trailer } = this.#stream;
+    if (trailer.length === 0) throw new CheckoutError('object-corrupt', 'the pack that the server sent is cut off');
+    if (!this.#hash.digest().equals(trailer)) {
+      throw new CheckoutError(
+        'object-corrupt',
+        'the pack that the server sent does not have the checksum that it claims',
+      );
+    }
+    this.#write();
+    this.#stream.close();
+    this.#synced = promisify(fsync)(this.#fd).catch((error: unknown) => {
+      this.#syncFailure = error;
+    });
+  }
+
+  /**
+   * Puts the pack into its place; all ids must be known.
+   * @param order of the ids, see sortByOid
+   * @param promisor whether what it lacks is promised (git-repack(1), "promisor")
+   * @returns the pack's path
+   * @throws CheckoutError io
+   */
+  async install(order: Uint32Array, promisor = false): Promise<string> {
+    const { trailer } = this.#stream;
+    const { objects } = this;
+    const base = join(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
+    const made: string[] = [];
+    const place = (ending: string, content: Buffer): void => {
+      const temporary = `${this.#temporary}${ending}`;
+      made.push(temporary);
+      const fd = openSync(temporary, 'wx', 0o600);
+      try {
+        writeAll(fd, content);
+        fchmodSync(fd, MODE);
+      } finally {
+        closeSync(fd);
+      }
+    };
+    try {
+      if (promisor) place('.promisor', Buffer.alloc(0));
+      place('.rev', serializeReverseIndex(objects, order, trailer));
+      place('.idx', serializePackIndex(objects, order, trailer));
+      fchmodSync(this.#fd, MODE);
+      await this.#synced;
+      if (this.#syncFailure !== null) throw ioError('sync', this.#temporary, this.#syncFailure);
+      renameSync(this.#temporary, `${base}.pack`);
+      this.#ended = true;
+      renameSync(`${this.#temporary}.rev`, `${base}.rev`);
+      if (promisor) renameSync(`${this.#temporary}.promisor`, `${base}.promisor`);
+      // Last: from here on git sees the pack.
+      renameSync(`${this.#temporary}.idx`, `${base}.idx`);
+    } catch (error) {
+      for (const path of made) rmSync(path, { force: true });
+      if (error instanceof CheckoutError) throw error;
+      throw ioError('store', `${base}.pack`, error);
+    } finally {
+      this.#close();
+    }
+    return `${base}.pack`;
+  }
+
+  /** Removes what was stored. Nothing after `install`. */
+  async abandon(): Promise<void> {
+    this.#stream.close();
+    await this.#synced;
+    this.#close();
+    if (this.#ended) return;
+    this.#ended = true;
+    rmSync(this.#temporary, { force: true });
+  }
+
+  #close(): void {
+    if (this.#fd < 0) return;
+    closeSync(this.#fd);
+    this.#fd = -1;
+  }
+
+  #write(): void {
+    if (this.#buffered === 0) return;
+    try {
+      writeAll(this.#fd, this.#buffer.subarray(0, this.#buffered));
+    } catch (error) {
+      throw ioError('write', this.#temporary, error);
+    }
+    this.#buffered = 0;
+  }
+}
+
+function writeAll(fd: number, bytes: Bytes): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done, bytes.length - done);
+}
