@@ -10,6 +10,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, resolve, sep } from 'node:path';
 import {
   parseEngineChoice,
+  parseFetchLimits,
   parseMemoryLimit,
   parseSparseSetting,
   parseTransportChoice,
@@ -137,27 +138,13 @@ function fetchDepth(environment: Environment, warnings: string[]): number {
   return Math.min(depth, 0x7fffffff); // git's own "no limit"; a larger number is an error to it
 }
 
-/** A whole number, within limits that leave room for the odd and none for slips; null where none is given. */
-function wholeNumber(environment: Environment, name: string, most: number): number | null {
-  const text = input(environment, name);
-  if (text === '') return null;
-  const value = /^\d+$/.test(text) ? Number(text) : NaN;
-  if (!(value <= most)) throw refuse(name, `must be a whole number from 0 to ${most}, not '${text}'`);
-  return value;
-}
-
-/** A week: more than any job may take. */
-const MOST_SECONDS = 604_800;
-
 function fetchLimits(environment: Environment): FetchLimits {
-  const retries = wholeNumber(environment, 'fetch-retries', 100);
-  const stall = wholeNumber(environment, 'fetch-stall-timeout', MOST_SECONDS);
-  const deadline = wholeNumber(environment, 'fetch-timeout', MOST_SECONDS);
-  return {
-    ...(retries === null ? {} : { attempts: retries + 1 }),
-    ...(stall === null ? {} : { stallMs: stall * 1000 }),
-    ...(deadline === null ? {} : { deadlineMs: deadline * 1000 }),
-  };
+  const given = (name: string): string | undefined => input(environment, name) || undefined;
+  return parseFetchLimits({
+    'fetch-retries': given('fetch-retries'),
+    'fetch-stall-timeout': given('fetch-stall-timeout'),
+    'fetch-timeout': given('fetch-timeout'),
+  });
 }
 
 function sparseSetting(environment: Environment, warnings: string[]): SparseSetting {

@@ -8,6 +8,7 @@ import { CheckoutError } from '../engine/errors.ts';
 import {
   parseByteSize,
   parseEngineChoice,
+  parseFetchLimits,
   parseMemoryLimit,
   parseSparseSetting,
   parseTransportChoice,
@@ -81,6 +82,9 @@ const OPTIONS = {
   'work-tree': { type: 'string', commands: ['checkout'] },
   clean: { type: 'boolean', commands: ['checkout'] },
   'clean-exclude': { type: 'string', commands: ['checkout'] },
+  'fetch-retries': { type: 'string', commands: ['clone', 'checkout'] },
+  'fetch-stall-timeout': { type: 'string', commands: ['clone', 'checkout'] },
+  'fetch-timeout': { type: 'string', commands: ['clone', 'checkout'] },
   files: { type: 'string', commands: ['plan'] },
   bytes: { type: 'string', commands: ['plan'] },
 } as const satisfies Record<string, OptionSpec>;
@@ -182,6 +186,14 @@ function readRunSettings(words: Words): RunSettings {
     const text = single(words, name);
     return text === undefined ? absent : parse(text, `--${name}`);
   };
+  const fetchLimits = parseFetchLimits(
+    {
+      'fetch-retries': single(words, 'fetch-retries'),
+      'fetch-stall-timeout': single(words, 'fetch-stall-timeout'),
+      'fetch-timeout': single(words, 'fetch-timeout'),
+    },
+    '--',
+  );
   return {
     workers: read('workers', parseWorkers, 'auto'),
     memoryLimitBytes: read('memory-limit', parseMemoryLimit, 'auto'),
@@ -189,6 +201,7 @@ function readRunSettings(words: Words): RunSettings {
     ...(words.flags.has('verify') ? { verify: true } : {}),
     transport: read('transport', parseTransportChoice, 'auto'),
     config: (words.values.get('config') ?? []).map(parseConfigOverride),
+    ...(Object.keys(fetchLimits).length === 0 ? {} : { fetchLimits }),
   };
 }
 

@@ -28,6 +28,11 @@ Makes a repository in <dir>, fetches and checks out. <url> is whatever git takes
   --depth N          commits of history; without it all
   --sparse DIR       check out only this directory, and the files above it (may be repeated)
   --no-cone          take what --sparse gives as patterns, as in a .gitignore
+  --fetch-retries N  how often a fetch is tried again that failed for a reason which may pass (default 2)
+  --fetch-stall-timeout SECONDS
+                     stop an attempt when nothing comes for so long; 0 for never (default 120)
+  --fetch-timeout SECONDS
+                     stop for good when an attempt takes so long; 0 for never (default 21600)
 
 Example:
   parallel-checkout clone https://github.com/git/git.git git --depth 1 --ref v2.47.0 --workers 4`,
@@ -45,6 +50,8 @@ any other commit detaches HEAD; without <commit> it is what HEAD names. Local ch
   --clean            remove untracked and ignored files first, as git clean -ffdx
   --clean-exclude PATTERN
                      with --clean: leave what matches alone; as a line of .gitignore, may be given several times
+  --fetch-retries, --fetch-stall-timeout, --fetch-timeout
+                     as with clone, for what a partial clone lacks
 
 Example:
   parallel-checkout checkout main --report report.json`,

@@ -40,6 +40,7 @@ export { endOrphans, runMark } from './host/orphans.ts';
 export { refusedPath } from './object/refused-path.ts';
 export {
   parseEngineChoice,
+  parseFetchLimits,
   parseMemoryLimit,
   parseSparseSetting,
   parseTransportChoice,

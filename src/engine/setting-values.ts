@@ -5,7 +5,7 @@
  */
 import { displayBytes } from './bytes.ts';
 import { CheckoutError } from './errors.ts';
-import type { EngineChoice, SparseSetting, TransportChoice } from './settings.ts';
+import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from './settings.ts';
 
 /** A worker is a thread of about 10 MB; more than this many is a typing error, not a wish. */
 export const MAX_WORKERS = 1024;
@@ -56,6 +56,36 @@ export function parseMemoryLimit(text: string, option: string): number | 'auto' 
     throw new CheckoutError('usage', `${option}: at least 16MB are needed, not '${shown(text)}'`, { option });
   }
   return bytes;
+}
+
+/** More retries than this are a slip. */
+const MAX_RETRIES = 100;
+
+/** A week: more than any job may take. */
+const MAX_SECONDS = 604_800;
+
+/** The texts of the three settings about a server that fails; undefined for those that are not given. */
+export interface FetchLimitTexts {
+  readonly 'fetch-retries': string | undefined;
+  /** In seconds, as the next. */
+  readonly 'fetch-stall-timeout': string | undefined;
+  readonly 'fetch-timeout': string | undefined;
+}
+
+/** Whole numbers. What is not given is left to the engine's default. Throws `usage` naming the option, with `prefix` before it. */
+export function parseFetchLimits(texts: FetchLimitTexts, prefix = ''): FetchLimits {
+  const read = (name: keyof FetchLimitTexts, most: number): number | undefined => {
+    const text = texts[name];
+    return text === undefined ? undefined : parseWholeNumber(text, `${prefix}${name}`, 0, most);
+  };
+  const retries = read('fetch-retries', MAX_RETRIES);
+  const stall = read('fetch-stall-timeout', MAX_SECONDS);
+  const deadline = read('fetch-timeout', MAX_SECONDS);
+  return {
+    ...(retries === undefined ? {} : { attempts: retries + 1 }),
+    ...(stall === undefined ? {} : { stallMs: stall * 1000 }),
+    ...(deadline === undefined ? {} : { deadlineMs: deadline * 1000 }),
+  };
 }
 
 /** `auto`, `native` or `git`. Throws `usage` naming `option`. */

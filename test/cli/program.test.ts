@@ -278,6 +278,20 @@ describe.skipIf(process.platform === 'win32')('a signal', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  it('is left after the time that is given', async () => {
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the server has no port');
+    const url = `http://127.0.0.1:${address.port}/r.git`;
+    const [stalled, late] = await Promise.all([
+      program(['clone', url, 'stalled', '--fetch-retries', '0', '--fetch-stall-timeout', '1']),
+      program(['clone', url, 'late', '--fetch-stall-timeout=0', '--fetch-timeout=1']),
+    ]);
+    expect([stalled.status, late.status]).toEqual([1, 1]);
+    expect(stalled.err).toMatch(/nothing came from the server for 1 s\n$/);
+    expect(late.err).toMatch(/it took longer than 1 s\n$/);
+    expect(readdirSync(root).filter((name) => ['stalled', 'late'].includes(name))).toEqual([]);
+  });
+
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -51,10 +51,15 @@ describe('checkout', () => {
         'r.json',
         '--json',
         '--quiet',
+        '--fetch-retries=0',
+        '--fetch-stall-timeout',
+        '30',
+        '--fetch-timeout=0',
       ),
     ).toEqual({
       kind: 'checkout',
       request: {
+        fetchLimits: { attempts: 1, stallMs: 30_000, deadlineMs: 0 },
         workers: 4,
         memoryLimitBytes: 2 ** 30,
         engine: 'native',
@@ -187,6 +192,7 @@ describe('the command line', () => {
     [['plan', '-c', '-x'], "-c needs a value; if '-x' is meant, write -c-x"],
     [['plan', '--workers', 'many'], "--workers: expected 'auto' or a whole number from 0 to 1024, not 'many'"],
     [['plan', '--memory-limit', '1MB'], "--memory-limit: at least 16MB are needed, not '1MB'"],
+    [['clone', 'u', 'd', '--fetch-retries', 'x'], "--fetch-retries: expected a whole number from 0 to 100, not 'x'"],
     [['plan', '--engine', 'x'], "--engine: expected one of 'auto', 'native', 'git', not 'x'"],
     [['plan', '--transport', 'x'], "--transport: expected one of 'auto', 'stream', 'git', not 'x'"],
     [['plan', '--report', ''], '--report: must not be empty'],

@@ -256,7 +256,7 @@ describe('help and version', () => {
     const source = readFileSync(join(import.meta.dirname, '../../../src/cli/arguments.ts'), 'utf8');
     const [, table = ''] = /const OPTIONS = \{\n([\s\S]*?)\n\} as const/.exec(source)!;
     const names = [...table.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map((match) => match[1]!);
-    expect(names).toHaveLength(22);
+    expect(names).toHaveLength(25);
     const document = readFileSync(join(import.meta.dirname, '../../../docs/cli.md'), 'utf8');
     for (const name of names) {
       expect(io.out).toContain(`--${name}`);
