@@ -179,7 +179,7 @@ describe('persist-credentials: true', () => {
   });
 
   it('does nothing in a post phase whose main phase refused to start', async () => {
-    const main = await runner.main({ inputs: { ...inputs, lfs: 'true' } });
+    const main = await runner.main({ inputs: { ...inputs, workers: 'many' } });
     expect(main.state).toEqual({});
     const post = await runner.post(main);
     expect([post.exitCode, post.log.trim()]).toEqual([0, '']);
