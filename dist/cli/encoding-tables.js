@@ -2,7 +2,7 @@ export const id = 122;
 export const ids = [122];
 export const modules = {
 
-/***/ 453:
+/***/ 8453:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 __webpack_require__.r(__webpack_exports__);
@@ -10,7 +10,7 @@ __webpack_require__.r(__webpack_exports__);
 /* harmony export */   UNMAPPABLE: () => (/* binding */ UNMAPPABLE),
 /* harmony export */   characterTable: () => (/* binding */ characterTable)
 /* harmony export */ });
-/* harmony import */ var iconv_lite__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(748);
+/* harmony import */ var iconv_lite__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(1748);
 /**
  * Tables of characters, from iconv-lite. Loaded only where a file's encoding needs one (`loadTables`), since the library's data
  * take time to read.

@@ -481,7 +481,7 @@ class errors_CheckoutError extends Error {
     }
 }
 /** The errno code of a Node system error ('ENOENT'), or undefined for anything else. */
-function errnoOf(error) {
+function errors_errnoOf(error) {
     if (!(error instanceof Error) || !('code' in error))
         return undefined;
     return typeof error.code === 'string' ? error.code : undefined;
@@ -501,7 +501,7 @@ function errors_ioError(action, path, error) {
     if (error instanceof RangeError && NO_MEMORY.test(error.message)) {
         return new errors_CheckoutError('memory', `cannot ${action} '${path}': ${error.message}`, { path }, error);
     }
-    const errno = errnoOf(error);
+    const errno = errors_errnoOf(error);
     if (errno === undefined || WRONG_CALL.includes(errno))
         throw error;
     return new errors_CheckoutError('io', `cannot ${action} '${path}': ${errno}`, { path, errno }, error);
@@ -729,7 +729,7 @@ function config_file_readConfigFile(path) {
         return (0,external_node_fs_namespaceObject.readFileSync)(path, 'latin1');
     }
     catch (error) {
-        const errno = errnoOf(error);
+        const errno = errors_errnoOf(error);
         if (errno === 'ENOENT' || errno === 'ENOTDIR')
             return null;
         throw errors_ioError('read', path, error);
@@ -776,8 +776,247 @@ function config_file_editConfigFile(path, edit) {
         (0,external_node_fs_namespaceObject.renameSync)(lock, target);
     }
     catch (error) {
-        throw errors_ioError('write', errnoOf(error) === 'EEXIST' ? lock : path, error);
+        throw errors_ioError('write', errors_errnoOf(error) === 'EEXIST' ? lock : path, error);
     }
+}
+
+;// CONCATENATED MODULE: external "node:child_process"
+const external_node_child_process_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:child_process");
+;// CONCATENATED MODULE: external "node:util"
+const external_node_util_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:util");
+;// CONCATENATED MODULE: ./build/js/action/ssh.js
+/**
+ * The `ssh-key` input: the key and the hosts that it may be shown to, as files that ssh reads while the step works, and
+ * longer if they persist; and the command that makes git use them. ssh takes a key from a file or an agent only, so it is on the
+ * disk for as long as it is used. docs/decisions/ssh.md.
+ */
+
+
+
+
+
+
+/**
+ * The host keys of github.com that GitHub publishes ("GitHub's SSH key fingerprints" in its documentation, and ssh_keys of
+ * https://api.github.com/meta). A test holds them against the fingerprints from there.
+ */
+const GITHUB_HOST_KEYS = (/* unused pure expression or super */ null && ([
+    'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl',
+    'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=',
+    'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQCj7ndNxQowgcQnjshcLrqPEiiphnt+VTTvDP6mHBL9j1aNUkY4Ue1gvwnGLVlOhGeYrnZaMgRK6+PKCUXaDbC7qtbW8gIkhL7aGCsOr/C56SJMy/BCZfxd1nWzAOxSDPgVsmerOBYfNqltV9/hWCqBywINIR+5dIg6JTJ72pcEpEjcYgXkE2YEFXV1JHnsKgbLWNlhScqb2UmyRkQyytRLtL+38TGxkxCflmO+5Z8CSSNY7GidjMIZ7Q4zMjA2n1nGrlTDkzwDCsw+wqFPGQA179cnfGWOWRVruj16z6XyvxvjJwbz0wQZ75XK5tKSb7FNyeIEs4TT4jk+S4dhPeAUC5y+bDYirYgM4GC7uEnztnZyaVWQ7B381AK4Qdrwt51ZqExKbQpTUNn+EjqoTwvqNj4kqx5QUCI0ThS/YkOxJCXmPUWZbhjpCg56i+2aB6CmK2JGhn57K5mj0MNdBXA4/WnwH6XoPWJzK5Nyu2zB3nAZp+S5hpQs+p1vN1/wsjk=',
+]));
+/** ssh waits for a connection for as long as the system does, two minutes and more, and for a dead server for ever. */
+const CONNECT_TIMEOUT_SECONDS = 30;
+/** Three unanswered questions end the connection (ServerAliveCountMax). */
+const ALIVE_INTERVAL_SECONDS = 15;
+/** `ssh -G` reads two files; one that runs programs (`Match exec`) and hangs must not hang us. */
+const CONFIGURATION_TIMEOUT_MS = 10_000;
+/** A key as its file must be: ssh insists on the line feed at the end and does not take CRLF. */
+function normalizedKey(text) {
+    return `${text.replace(/\r\n?/g, '\n').trim()}\n`;
+}
+/**
+ * Why ssh cannot use this private key, to be put behind "input 'ssh-key' ", or null. Only what is certain is found here;
+ * ssh itself says only that permission was denied. Never holds a part of the key.
+ */
+function keyFault(key) {
+    if (/^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+ AAAA/.test(key))
+        return 'is a public key; the private key is needed';
+    if (key.startsWith('PuTTY-User-Key-File'))
+        return "is in PuTTY's format; puttygen can export it in OpenSSH's";
+    const found = /-----BEGIN ([A-Z0-9 ]*)PRIVATE KEY-----([^]*)/.exec(key);
+    if (found === null)
+        return "is not a private key: it has no line '-----BEGIN … PRIVATE KEY-----'";
+    const [, label = '', rest = ''] = found;
+    if (!rest.startsWith('\n'))
+        return "is not a private key: the line break after '-----BEGIN … PRIVATE KEY-----' is lost";
+    const end = rest.indexOf(`\n-----END ${label}PRIVATE KEY-----`);
+    if (end < 0)
+        return "is cut off: it has no line '-----END … PRIVATE KEY-----'";
+    const body = rest.slice(0, end);
+    const locked = 'is protected by a passphrase, which nobody can type in a job; give a key without one';
+    if (label === 'ENCRYPTED ' || /^Proc-Type: 4,ENCRYPTED$/m.test(body))
+        return locked;
+    if (label !== 'OPENSSH ')
+        return null;
+    // "openssh-key-v1", NUL, then the name of the cipher with its length before it (OpenSSH, PROTOCOL.key).
+    const bytes = Buffer.from(body, 'base64');
+    const magic = Buffer.from('openssh-key-v1\0', 'latin1');
+    const name = magic.length + 4;
+    if (bytes.length < name || !bytes.subarray(0, magic.length).equals(magic))
+        return 'is damaged';
+    const cipher = bytes.subarray(name, name + Math.min(bytes.readUInt32BE(magic.length), 64)).toString('latin1');
+    return cipher === 'none' ? null : locked;
+}
+/** The lines of a key that are secret, for the runner to mask: it masks by lines. */
+function secretLines(key) {
+    return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
+}
+/** `user@host:owner/name.git`. The address of the server may have a port, which is not that of its SSH server. */
+function sshUrl(user, serverOrigin, path) {
+    return `${user}@${new URL(serverOrigin).hostname}:${path}.git`;
+}
+/** New paths for the files of a step. */
+function newSshFiles(runnerTemp) {
+    const id = randomUUID();
+    return { keyPath: join(runnerTemp, id), knownHostsPath: join(runnerTemp, `${id}_known_hosts`) };
+}
+/** The full path of ssh; null where PATH has none. Entries that depend on the current directory are passed over. */
+function findSsh(environment, platform) {
+    const path = platform === 'win32' ? win32 : posix;
+    const name = Object.keys(environment).find((key) => (platform === 'win32' ? key.toUpperCase() : key) === 'PATH');
+    for (const folder of ((name === undefined ? undefined : environment[name]) ?? '').split(path.delimiter)) {
+        if (!path.isAbsolute(folder))
+            continue;
+        const program = path.join(folder, platform === 'win32' ? 'ssh.exe' : 'ssh');
+        try {
+            if (statSync(program, { throwIfNoEntry: false })?.isFile() === true)
+                return program;
+        }
+        catch {
+            // A folder of PATH that may not be read has none.
+        }
+    }
+    return null;
+}
+/** Inside of double quotes of a shell, as it stands. */
+function shellQuoted(text) {
+    return text.replace(/[\\"$`]/g, '\\$&');
+}
+/**
+ * The command that git runs in place of `ssh`. `$RUNNER_TEMP` is left to the shell: in a container action it is another
+ * directory, with the same files in it. Pure.
+ *
+ * @param timeouts options that end a connection to a dead server
+ */
+function sshCommand(program, files, strict, timeouts) {
+    const option = (name, value) => `-o ${name}=${value}`;
+    return [
+        `"${shellQuoted(program)}"`,
+        `-i "$RUNNER_TEMP/${basename(files.keyPath)}"`,
+        option('BatchMode', 'yes'), // nobody is there to answer
+        ...(strict ? [option('StrictHostKeyChecking', 'yes'), option('CheckHostIP', 'no')] : []),
+        // ssh takes several files here, parted by blanks, so that a path with a blank needs quotes of its own.
+        `-o "UserKnownHostsFile=\\"$RUNNER_TEMP/${basename(files.knownHostsPath)}\\""`,
+        ...timeouts.map(([name, value]) => option(name, value)),
+    ].join(' ');
+}
+/** The options against dead servers that ssh's configuration for this host leaves open; `listing` is of `ssh -G`. Pure. */
+function missingTimeouts(listing) {
+    const set = (name) => new RegExp(`^${name} [1-9]`, 'm').test(listing);
+    const missing = [];
+    if (!set('connecttimeout'))
+        missing.push(['ConnectTimeout', CONNECT_TIMEOUT_SECONDS]);
+    if (!set('serveraliveinterval'))
+        missing.push(['ServerAliveInterval', ALIVE_INTERVAL_SECONDS]);
+    return missing;
+}
+/** The arguments of icacls that leave a file to one user; the mode of a file means nothing on Windows. */
+function icaclsArguments(path, environment) {
+    return [path, '/inheritance:r', '/grant:r', `${environment['USERDOMAIN'] ?? ''}\\${environment['USERNAME'] ?? ''}:F`];
+}
+/** What the file of known hosts holds: those of the user, those of the input, and github.com. */
+function knownHostsText(ofUser, ofInput) {
+    const lines = [ofUser, ofInput, ...GITHUB_HOST_KEYS.map((key) => `github.com ${key}`)];
+    return lines
+        .filter((text) => text.trim() !== '')
+        .map((text) => `${text.replace(/\r\n?/g, '\n').trimEnd()}\n`)
+        .join('');
+}
+function readKnownHosts(path) {
+    try {
+        return readFileSync(path, 'latin1');
+    }
+    catch (error) {
+        if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR')
+            return '';
+        throw ioError('read', path, error);
+    }
+}
+/** Writes both files, new ones that only the owner can read. Throws `io`. */
+async function writeSshFiles(files, settings, userHome, environment) {
+    const { keyPath, knownHostsPath } = files;
+    const ofUser = readKnownHosts(join(userHome, '.ssh', 'known_hosts'));
+    try {
+        writeFileSync(keyPath, '', { mode: 0o600, flag: 'wx' });
+        // Before the key is in it.
+        if (process.platform === 'win32') {
+            await promisify(execFile)('icacls.exe', icaclsArguments(keyPath, environment), { windowsHide: true });
+        }
+        writeFileSync(keyPath, settings.key, { flag: 'r+' });
+    }
+    catch (error) {
+        throw ioError('write', keyPath, error);
+    }
+    try {
+        const ofInput = Buffer.from(settings.knownHosts, 'utf8').toString('latin1');
+        writeFileSync(knownHostsPath, knownHostsText(ofUser, ofInput), { mode: 0o600, flag: 'wx', encoding: 'latin1' });
+    }
+    catch (error) {
+        throw ioError('write', knownHostsPath, error);
+    }
+}
+/**
+ * Finds ssh, asks it how it is configured, and makes the command. Writes nothing yet.
+ *
+ * @throws CheckoutError usage where there is no ssh
+ */
+async function planSsh(settings, files, userHome, environment, signal) {
+    const { ssh, url } = settings;
+    if (ssh === null)
+        return null;
+    const program = findSsh(environment, process.platform);
+    if (program === null) {
+        throw new CheckoutError('usage', `input 'ssh-key' needs ssh, which is not installed or not in PATH`, {
+            option: 'ssh-key',
+        });
+    }
+    let listing = '';
+    try {
+        const options = { timeout: CONFIGURATION_TIMEOUT_MS, killSignal: 'SIGKILL', signal, windowsHide: true };
+        const host = url.slice(0, url.lastIndexOf(':')).replace(/[[\]]/g, '');
+        ({ stdout: listing } = await promisify(execFile)(program, ['-G', '--', host], options));
+    }
+    catch {
+        // An ssh that cannot tell (before OpenSSH 6.8) or whose configuration is broken; the fetch will say so.
+    }
+    return {
+        command: sshCommand(program, files, ssh.strict, missingTimeouts(listing)),
+        writeFiles: () => writeSshFiles(files, ssh, userHome, environment),
+    };
+}
+/** Removes one of them, if it is there. Throws `io`. */
+function removeSshFile(path) {
+    try {
+        (0,external_node_fs_namespaceObject.rmSync)(path, { force: true });
+    }
+    catch (error) {
+        throw errors_ioError('remove', path, error);
+    }
+}
+/**
+ * The names in RUNNER_TEMP of the key and the known hosts that a `core.sshCommand` of a checkout step, ours or that of
+ * actions/checkout, has in it; none for another command.
+ */
+function filesOfCommand(command) {
+    const key = / -i "\$RUNNER_TEMP\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/i.exec(command)?.[1];
+    return key === undefined ? [] : [key, `${key}_known_hosts`];
+}
+/** What to do about it, added to ssh's refusal; any other error as it is. */
+function sshHint(error) {
+    if (!(error instanceof CheckoutError) || error.code !== 'authentication-failed')
+        return error;
+    let hint = null;
+    if (/Host key verification failed|host key is known for|Host key for .* has changed/i.test(error.message)) {
+        hint = "the host's key must be among 'ssh-known-hosts' (see ssh-keyscan)";
+    }
+    else if (/Load key /.test(error.message)) {
+        hint = "the private key in 'ssh-key' cannot be read";
+    }
+    else if (/Permission denied/.test(error.message)) {
+        hint = "the server does not accept the key in 'ssh-key'";
+    }
+    return hint === null ? error : new CheckoutError(error.code, `${error.message}; ${hint}`, error.subject, error);
 }
 
 ;// CONCATENATED MODULE: ./build/js/action/credentials.js
@@ -795,6 +1034,7 @@ function config_file_editConfigFile(path, edit) {
 
 
 
+
 /** What the token becomes in the header; a secret as much as the token itself. */
 function basicCredential(token) {
     return Buffer.from(`x-access-token:${token}`, 'utf8').toString('base64');
@@ -803,15 +1043,24 @@ function authorization(token) {
     return `AUTHORIZATION: basic ${basicCredential(token)}`;
 }
 /**
- * The environment that makes one git process send the token to `origin` alone (git-config(1), GIT_CONFIG_COUNT; git 2.31
- * or newer). Keys that the environment has already are kept.
+ * The environment that makes one git process send the token to `origin` alone. Settings of that kind that the environment has
+ * already are kept.
+ *
+ * @param readsCount whether git reads GIT_CONFIG_COUNT (git-config(1)). An older one is given GIT_CONFIG_PARAMETERS, which is how
+ *   `git -c` hands its settings on to the processes that it starts, in the form that it had until then.
  */
-function credentialEnvironment(origin, token, environment) {
+function credentialEnvironment(origin, token, environment, readsCount) {
+    const key = `http.${origin}/.extraheader`;
+    if (!readsCount) {
+        const before = environment['GIT_CONFIG_PARAMETERS'] ?? '';
+        const setting = `'${key}=${authorization(token)}'`;
+        return { GIT_CONFIG_PARAMETERS: before === '' ? setting : `${before} ${setting}` };
+    }
     const count = Number.parseInt(environment['GIT_CONFIG_COUNT'] ?? '', 10);
     const at = count > 0 ? count : 0;
     return {
         GIT_CONFIG_COUNT: String(at + 1),
-        [`GIT_CONFIG_KEY_${at}`]: `http.${origin}/.extraheader`,
+        [`GIT_CONFIG_KEY_${at}`]: key,
         [`GIT_CONFIG_VALUE_${at}`]: authorization(token),
     };
 }
@@ -870,9 +1119,17 @@ function realPathOf(path) {
         return path;
     }
 }
+/** SSH addresses that submodules are fetched from over HTTP instead: of the server, and of an organisation on GitHub. */
+const REPLACED_ADDRESS = /^(?:git@[^/:@]+|org-[0-9]+@github\.com):$/;
 /** Whether this variable is one that a checkout step, ours or actions/checkout 2 to 7, left to authenticate with. */
-function isCredential(variable, origins) {
+function isCredential(variable, origins, ofSubmodule) {
     const { section, subsection, name, value } = variable;
+    // No step sets it in the repository itself, so there it is the user's own.
+    if (section === 'url') {
+        if (!ofSubmodule || subsection === null || name !== 'insteadof' || value === null)
+            return false;
+        return origins.includes(subsection.replace(/\/$/, '')) && REPLACED_ADDRESS.test(value);
+    }
     if (section === 'includeif') {
         return (subsection !== null &&
             subsection.startsWith('gitdir:') &&
@@ -886,16 +1143,19 @@ function isCredential(variable, origins) {
     }
     return section === 'core' && subsection === null && name === 'sshcommand';
 }
-/** The configuration text without credentials, and the token files that it included. */
-function withoutCredentials(text, origins) {
-    const files = configVariables(text)
-        .filter((variable) => variable.section === 'includeif' && isCredential(variable, origins))
-        .map((variable) => variable.value);
-    return { text: removeVariables(text, (variable) => isCredential(variable, origins)), files };
+/** The configuration text without credentials. */
+function withoutCredentials(text, origins, ofSubmodule) {
+    const found = configVariables(text).filter((variable) => isCredential(variable, origins, ofSubmodule));
+    const valuesIn = (section) => found.filter((variable) => variable.section === section).map(({ value }) => value ?? '');
+    return {
+        text: removeVariables(text, (variable) => isCredential(variable, origins, ofSubmodule)),
+        tokenFiles: valuesIn('includeif'),
+        sshFiles: valuesIn('core').flatMap(filesOfCommand),
+    };
 }
-/** The configuration files of a repository and of the submodules within its git directory. */
-function configFiles(gitDir) {
-    const files = [(0,external_node_path_namespaceObject.join)(gitDir, 'config')];
+/** The configuration files of the submodules within a git directory, and of theirs. */
+function submoduleConfigFiles(gitDir) {
+    const files = [];
     const walk = (directory, depth) => {
         if (depth > 64)
             return;
@@ -904,11 +1164,12 @@ function configFiles(gitDir) {
             entries = (0,external_node_fs_namespaceObject.readdirSync)(directory, { withFileTypes: true });
         }
         catch (error) {
-            if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR')
+            if (errors_errnoOf(error) === 'ENOENT' || errors_errnoOf(error) === 'ENOTDIR')
                 return;
             throw errors_ioError('read', directory, error);
         }
-        const isGitDir = entries.some((entry) => entry.name === 'HEAD' && entry.isFile());
+        // A link is how HEAD once was written.
+        const isGitDir = entries.some((entry) => entry.name === 'HEAD' && !entry.isDirectory());
         if (isGitDir) {
             files.push((0,external_node_path_namespaceObject.join)(directory, 'config'));
             walk((0,external_node_path_namespaceObject.join)(directory, 'modules'), depth + 1);
@@ -939,20 +1200,25 @@ function removeCredentials(traces) {
     const tokenFiles = new Set();
     if (traces.credentialsPath !== undefined)
         tokenFiles.add((0,external_node_path_namespaceObject.resolve)(traces.credentialsPath));
-    let configs = [];
-    attempt(() => {
-        configs = configFiles(traces.gitDir);
-    });
-    for (const config of configs) {
-        attempt(() => {
-            config_file_editConfigFile(config, (text) => {
-                const found = withoutCredentials(text, traces.origins);
-                for (const file of found.files)
-                    tokenFiles.add((0,external_node_path_namespaceObject.resolve)(file));
-                return found.text;
-            });
+    const sshFiles = new Set(traces.sshFiles);
+    const clean = (config, ofSubmodule) => attempt(() => {
+        config_file_editConfigFile(config, (text) => {
+            const found = withoutCredentials(text, traces.origins, ofSubmodule);
+            for (const file of found.tokenFiles)
+                tokenFiles.add((0,external_node_path_namespaceObject.resolve)(file));
+            if (traces.runnerTemp !== '')
+                for (const name of found.sshFiles)
+                    sshFiles.add((0,external_node_path_namespaceObject.join)(traces.runnerTemp, name));
+            return found.text;
         });
-    }
+    });
+    clean((0,external_node_path_namespaceObject.join)(traces.gitDir, 'config'), false);
+    attempt(() => {
+        for (const config of submoduleConfigFiles(traces.gitDir))
+            clean(config, true);
+    });
+    for (const file of sshFiles)
+        attempt(() => removeSshFile(file));
     if (traces.runnerTemp === '')
         return failures;
     const inside = (0,external_node_path_namespaceObject.resolve)(traces.runnerTemp) + external_node_path_namespaceObject.sep;
@@ -972,13 +1238,17 @@ function removeCredentials(traces) {
     }
     return failures;
 }
-/** Makes git in this repository use the token file. */
-function includeCredentials(gitDir, workspace, repositoryPath, credentialsPath) {
+/** Makes git in this repository use the token file and, if there is one, the command that has the SSH key in it. */
+function includeCredentials(gitDir, workspace, repositoryPath, credentialsPath, sshCommand) {
     const config = join(gitDir, 'config');
     if (readConfigFile(config) === null) {
         throw new CheckoutError('not-a-repository', `'${gitDir}' has no configuration file`, { path: gitDir });
     }
-    editConfigFile(config, (text) => appendSections(text, includeSections(workspace, repositoryPath, credentialsPath)));
+    const sections = includeSections(workspace, repositoryPath, credentialsPath);
+    if (sshCommand !== null) {
+        sections.push({ section: 'core', subsection: null, variables: [['sshCommand', sshCommand]] });
+    }
+    editConfigFile(config, (text) => appendSections(text, sections));
 }
 
 ;// CONCATENATED MODULE: ./build/js/action/log.js
@@ -1090,7 +1360,14 @@ function removeTemporaryHome(home) {
  * step that is killed half-way is cleaned up after all.
  */
 
-const NAMES = ['repositoryPath', 'credentialsPath', 'serverOrigin', 'temporaryHome'];
+const NAMES = [
+    'repositoryPath',
+    'credentialsPath',
+    'sshKeyPath',
+    'sshKnownHostsPath',
+    'serverOrigin',
+    'temporaryHome',
+];
 /** Adds to the state. */
 function saveStepState(state) {
     for (const name of NAMES)
@@ -1120,7 +1397,7 @@ function readStepState() {
 
 
 function cleanUp(environment) {
-    const { repositoryPath, credentialsPath, serverOrigin, temporaryHome } = readStepState();
+    const { repositoryPath, credentialsPath, sshKeyPath, sshKnownHostsPath, serverOrigin, temporaryHome } = readStepState();
     // The main phase ended before it touched anything.
     if (repositoryPath === undefined)
         return;
@@ -1129,6 +1406,7 @@ function cleanUp(environment) {
         runnerTemp: environment['RUNNER_TEMP'] ?? '',
         origins: [serverOrigin ?? '', environment['GITHUB_SERVER_URL'] ?? ''],
         ...(credentialsPath === undefined ? {} : { credentialsPath }),
+        sshFiles: [sshKeyPath, sshKnownHostsPath].filter((path) => path !== undefined),
     });
     for (const failure of failures)
         core_warning(harmlessLine(`Credentials may be left: ${failure.message}`));
