@@ -105,10 +105,14 @@ async function prepareDirectory(step: Step): Promise<boolean> {
 }
 
 function discard(step: Step, reason: string, asWarning: boolean): void {
-  const line = `The contents of '${step.settings.repositoryPath}' are removed, since ${reason}`;
-  if (asWarning) warning(harmlessLine(line));
+  const { repositoryPath, clean, cleanExclude } = step.settings;
+  // What is kept for long may be dear, and nobody reads a log for that.
+  const keeps = clean && cleanExclude.length > 0;
+  const too = keeps ? ", with what 'clean-exclude' names" : '';
+  const line = `The contents of '${repositoryPath}' are removed${too}, since ${reason}`;
+  if (asWarning || keeps) warning(harmlessLine(line));
   else logLine(line);
-  emptyDirectory(step.settings.repositoryPath);
+  emptyDirectory(repositoryPath);
 }
 
 /** The repository with its remote and, if it is to be persisted, the token. */

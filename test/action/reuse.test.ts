@@ -115,7 +115,9 @@ describe('an earlier checkout of the same repository', () => {
     expect(result.errors).toEqual([]);
     expect(result.warnings.join('\n')).toContain("cannot remove 'stuck/file': EACCES");
     expect(ownWarnings(result)).toHaveLength(1);
-    expect(ownWarnings(result)[0]).toContain('since the working tree cannot be cleaned');
+    expect(ownWarnings(result)[0]).toContain(
+      "are removed, with what 'clean-exclude' names, since the working tree cannot be cleaned",
+    );
     expect(existsSync(marker)).toBe(false);
     expect(existsSync(at('kept'))).toBe(false);
     expect(here(['status', '--porcelain', '--ignored'])).toBe('');

@@ -2,11 +2,12 @@
  * The part of a clone before its checkout: an empty repository with its remote, and the first fetch. What was made is
  * removed again when that fails, as `git clone` does.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { appendToConfig } from '../config/append-section.ts';
 import { configArgs } from '../config/git-options.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
+import { parseSharedRepository, type SharedPermissions } from '../index/shared-permissions.ts';
 import { formatOfHexOid, type ObjectFormat, SHA256 } from '../oid.ts';
 import { refExists } from '../refs/read-refs.ts';
 import { writeSymbolicRef } from '../refs/head-update.ts';
@@ -258,7 +259,8 @@ export async function makeClone(
     }
     const { remoteHead, target } = fetched.attempt;
     if (remoteHead !== null && refExists(dirs, `refs/remotes/origin/${remoteHead}`)) {
-      writeSymbolicRef(dirs, 'refs/remotes/origin/HEAD', `refs/remotes/origin/${remoteHead}`);
+      const permissions = permissionsOfNew(join(dirs.commonDir, 'config'));
+      writeSymbolicRef(dirs, 'refs/remotes/origin/HEAD', `refs/remotes/origin/${remoteHead}`, permissions);
     }
     return { directory, target, outcome: fetched.outcome, reflogMessage };
   } catch (error) {
@@ -266,6 +268,20 @@ export async function makeClone(
     repository.remove();
     throw error;
   }
+}
+
+/**
+ * core.sharedRepository of a repository that `git init` has just made. Wherever it was set, git writes it there, in this form;
+ * asking for it would be a process more.
+ */
+function permissionsOfNew(configPath: string): SharedPermissions {
+  let text: string;
+  try {
+    text = readFileSync(configPath, 'latin1');
+  } catch (error) {
+    throw ioError('read', configPath, error);
+  }
+  return parseSharedRepository(/^\tsharedrepository = (\S+)$/m.exec(text)?.[1]);
 }
 
 interface Fetched {

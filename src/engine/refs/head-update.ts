@@ -6,7 +6,7 @@ import { lstatSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { CheckoutError, ioError } from '../errors.ts';
-import { parseSharedRepository } from '../index/shared-permissions.ts';
+import { parseSharedRepository, type SharedPermissions } from '../index/shared-permissions.ts';
 import { removeBranchState } from './branch-state.ts';
 import { committerLine } from './identity.ts';
 import {
@@ -220,10 +220,16 @@ function lockBranch({ dirs }: HeadUpdateFacts, refName: string, lock: (name: str
  * Makes a symbolic ref, such as refs/remotes/origin/HEAD after a clone. No reflog line: git writes none that matters
  * there, and a clone's refs have no past.
  *
+ * @param permissions those of core.sharedRepository
  * @throws CheckoutError 'ref-locked', 'io'
  */
-export function writeSymbolicRef(dirs: RefDirs, name: string, target: string): void {
-  const lock = RefLock.acquire(refPath(dirs, name));
+export function writeSymbolicRef(
+  dirs: RefDirs,
+  name: string,
+  target: string,
+  permissions: SharedPermissions = null,
+): void {
+  const lock = RefLock.acquire(refPath(dirs, name), undefined, permissions);
   try {
     lock.write(`ref: ${target}\n`);
     lock.commit();

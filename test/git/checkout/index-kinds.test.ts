@@ -10,6 +10,7 @@ import { parseSharedRepository } from '../../../src/engine/index/shared-permissi
 import { parseIndex } from '../../../src/engine/index/parse-index.ts';
 import { SHA1 } from '../../../src/engine/oid.ts';
 import { expectSameAsGit, FEW_MODES, type OracleCase } from '../../support/oracle.ts';
+import { clone, ROOMY_HOST, spawnGit } from '../../support/ours.ts';
 import { git, runGit, GITLINK_OID, GitRepository, type TreeSpec } from '../../support/repository.ts';
 import { temporaryFolder } from '../../support/temporary.ts';
 
@@ -232,6 +233,36 @@ describe('core.sharedRepository', () => {
       process.umask(old);
     }
     expect(seen[1]).toEqual(seen[0]);
+  });
+
+  it.each(['group', '0640'])('%s, in a clone', async (value) => {
+    const config = { 'core.sharedRepository': value };
+    const directories = ['git', 'ours'].map((name) => join(folder, `shared-${value}-${name}`)) as [string, string];
+    const made = ['refs/remotes/origin/HEAD', 'refs/remotes/origin', 'refs/heads/main', 'HEAD', 'index', 'logs/HEAD'];
+    const old = process.umask(0o027);
+    try {
+      git(folder, ['clone', '-q', '--no-local', repository.directory, directories[0]], { config });
+      const report = await clone(
+        {
+          url: repository.directory,
+          directory: directories[1],
+          workers: 0,
+          memoryLimitBytes: 'auto',
+          engine: 'native',
+          transport: 'auto',
+          hostFacts: ROOMY_HOST,
+          config: Object.entries(config).map(([key, each]) => ({ key, value: each })),
+        },
+        { git: spawnGit, observer: { info: () => undefined, warning: () => undefined, progress: () => undefined } },
+      );
+      expect(report.error).toBeUndefined();
+    } finally {
+      process.umask(old);
+    }
+    const [expected, ours] = directories.map((directory) =>
+      made.map((path) => `${path} ${(statSync(join(directory, '.git', path)).mode & 0o7777).toString(8)}`),
+    );
+    expect(ours).toEqual(expected);
   });
 
   it('what git refuses is refused', () => {
