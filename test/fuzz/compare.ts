@@ -112,11 +112,16 @@ function knownDifferences(
       )
     );
   };
+  // "A directory that cannot be made" ends both, but git in the middle of the files.
+  const isHalfway =
+    git.ending.failed && ours.ending.failed && git.ending.text.includes('fatal: cannot create directory at');
+
   const pathOf = (aspect: Aspect, name: string): string =>
     aspect === 'status' ? name.slice(3) : aspect === 'stat' || aspect === 'entries' ? name.slice(0, -2) : name;
 
   return (aspect, name, theirs, mine) => {
     if (wasLeftOut(pathOf(aspect, name))) return true;
+    if (isHalfway && (aspect === 'files' || aspect === 'rewritten' || aspect === 'status')) return true;
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.
