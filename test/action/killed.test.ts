@@ -54,7 +54,8 @@ describe('jobs of one runner', () => {
       server.reset();
       server.fail({ fault: { kind: 'hang' }, path: /\/git-upload-pack$/ });
       const abort = new AbortController();
-      const first = runner.main({ inputs: { ref: 'main' }, signal: abort.signal, killSignal: 'SIGKILL' });
+      const inputs = { ref: 'main', transport: 'git' };
+      const first = runner.main({ inputs, signal: abort.signal, killSignal: 'SIGKILL' });
       while (!server.requests.some(({ method }) => method === 'POST')) await sleep(20);
       abort.abort();
       expect((await first).exitCode).toBeNull();
@@ -63,7 +64,7 @@ describe('jobs of one runner', () => {
       const lock = join(runner.workspace, '.git', 'shallow.lock');
       writeFileSync(lock, '');
       server.reset();
-      const second = await runner.main({ inputs: { ref: 'main' } });
+      const second = await runner.main({ inputs });
       expect(second.errors).toEqual([]);
       expect(second.log).toMatch(/A step that was killed had left git at work here \(process \d+/);
       expect(atWork()).toEqual([]);
@@ -92,12 +93,13 @@ describe('jobs of one runner', () => {
           const moment = Math.round(50 + Math.random() * (whole - 50));
           const abort = new AbortController();
           const timer = setTimeout(() => abort.abort(), moment);
-          const first = await runner.main({ inputs: { ref: branch }, signal: abort.signal, killSignal: 'SIGKILL' });
+          const inputs = { ref: branch, transport: round % 3 === 0 ? 'git' : 'auto' };
+          const first = await runner.main({ inputs, signal: abort.signal, killSignal: 'SIGKILL' });
           if (first.exitCode === null) killed++;
           clearTimeout(timer);
           const state = `round ${round}, killed after ${moment} of ${Math.round(whole)} ms`;
           started = performance.now();
-          const second = await runner.main({ inputs: { ref: branch } });
+          const second = await runner.main({ inputs });
           // The machine may be slower or faster by now.
           whole = performance.now() - started;
           expect([second.exitCode, second.errors, second.stderr], state).toEqual([0, [], '']);

@@ -104,7 +104,8 @@ describe.concurrent('a server', () => {
       server.fail({ fault: { kind: 'hang' } });
       const inputs = { ref: 'refs/heads/main', 'fetch-timeout': '1', 'fetch-stall-timeout': '0' };
       const failed = await runner.main({ inputs });
-      expect(failed.errors).toEqual(["fetch from 'origin' failed: it took longer than 1 s"]);
+      expect(failed.errors).toHaveLength(1);
+      expect(failed.errors[0]).toMatch(/fetch.* failed: it took longer than 1 s$/);
       expect(server.requests).toHaveLength(1);
     });
   });
