@@ -2,7 +2,7 @@
  * Where Git LFS keeps its files on this machine, and whether its filter driver would bring them: what is in the store need not go
  * through a process, one file after the other.
  */
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, sep } from 'node:path';
 
 /** A store of LFS objects that workers may read from. */
 export interface LfsStore {
@@ -46,5 +46,6 @@ export function lfsStore({ storage, commonDir, environment }: LfsFacts): LfsStor
 
 /** Path of an object of the store. */
 export function lfsObjectPath(store: LfsStore, oid: string): string {
-  return join(store.objects, oid.slice(0, 2), oid.slice(2, 4), oid);
+  // Not `join`, which looks at every character again: a fifth of what a worker computes for a file.
+  return `${store.objects}${sep}${oid.slice(0, 2)}${sep}${oid.slice(2, 4)}${sep}${oid}`;
 }

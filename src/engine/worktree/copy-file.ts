@@ -45,6 +45,9 @@ let piece: Buffer | null = null;
  * @throws NoSource when nothing can be copied, and nothing was made; the system's error, the half-written file gone
  */
 export function createCopy(source: string, path: Buffer, options: CopyOptions): BigIntStats | null {
+  if (options.size < PIECE_BYTES && !options.shareBlocks) {
+    return createFile(path, options.executable, readSmall(source, options.size));
+  }
   const from = openSource(source, options.size);
   try {
     if (options.shareBlocks) return shareBlocks(source, path, options);
@@ -71,15 +74,39 @@ export function contentOf(source: string, size: number): Producer {
   };
 }
 
-/** Opens a regular file of this size. */
-function openSource(source: string, size: number): number {
-  let from: number;
+/** Reads a file of this size, valid until the next one. One byte more is asked for, which tells its size without asking for that. */
+function readSmall(source: string, size: number): Bytes {
+  piece ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+  const from = openOrNoSource(source);
+  let length = 0;
   try {
-    from = openSync(source, READ);
+    for (let got = -1; got !== 0 && length <= size; length += got) {
+      got = readSync(from, piece, length, size + 1 - length, null);
+      // What is cut off does not go on; whole files take one call.
+      if (length + got === size) return piece.subarray(0, size);
+    }
+  } catch (error) {
+    // A directory, or a pipe that nobody writes to.
+    if (errnoOf(error) === 'EISDIR' || errnoOf(error) === 'EAGAIN') throw new NoSource();
+    throw error;
+  } finally {
+    closeSync(from);
+  }
+  throw new NoSource();
+}
+
+function openOrNoSource(source: string): number {
+  try {
+    return openSync(source, READ);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') throw new NoSource();
     throw error;
   }
+}
+
+/** Opens a regular file of this size. */
+function openSource(source: string, size: number): number {
+  const from = openOrNoSource(source);
   let right = false;
   try {
     const stat = fstatSync(from);

@@ -1,9 +1,10 @@
 /**
  * createCopy: a new file with another's content, whether it is read and written or the blocks are shared.
  */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   closeSync,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -21,19 +22,22 @@ import { temporaryFolder } from '../../support/temporary.ts';
 const folder = temporaryFolder('copy');
 const content = randomBytes(1, (2 << 20) + 17);
 const at = (...names: string[]): string => join(folder, ...names);
-writeFileSync(at('source'), content, { mode: 0o444 });
 
-const ways = process.platform === 'linux' ? [false, true] : [false];
+const ways = [false, ...(process.platform === 'linux' ? [true] : [])].flatMap((shareBlocks) =>
+  [content.length, (1 << 20) - 1, 5000, 1].map((size) => ({ shareBlocks, size })),
+);
 
-describe.each(ways)('sharing blocks: %s', (shareBlocks) => {
-  const options = { executable: false, size: content.length, shareBlocks };
-  const name = (text: string): string => at(`${text}-${shareBlocks}`);
+describe.each(ways)('sharing blocks: $shareBlocks, $size bytes', ({ shareBlocks, size }) => {
+  const options = { executable: false, size, shareBlocks };
+  const name = (text: string): string => at(`${text}-${shareBlocks}-${size}`);
+  const source = name('source');
+  writeFileSync(source, content.subarray(0, size), { mode: 0o444 });
 
   it('has the content, the permissions of a new file, and its stat data', () => {
     for (const executable of [false, true]) {
       const path = name(executable ? 'run' : 'file');
-      const stat = createCopy(at('source'), Buffer.from(path), { ...options, executable });
-      expect(readFileSync(path).equals(content)).toBe(true);
+      const stat = createCopy(source, Buffer.from(path), { ...options, executable });
+      expect(readFileSync(path).equals(content.subarray(0, size))).toBe(true);
       const found = statSync(path, { bigint: true });
       expect(stat).toMatchObject({ ino: found.ino, size: found.size, mtimeNs: found.mtimeNs, ctimeNs: found.ctimeNs });
       if (process.platform !== 'win32')
@@ -43,11 +47,11 @@ describe.each(ways)('sharing blocks: %s', (shareBlocks) => {
 
   it('leaves alone what is there, and does not follow a link', () => {
     writeFileSync(name('there'), 'mine');
-    expect(createCopy(at('source'), Buffer.from(name('there')), options)).toBeNull();
+    expect(createCopy(source, Buffer.from(name('there')), options)).toBeNull();
     expect(readFileSync(name('there'), 'utf8')).toBe('mine');
     if (process.platform === 'win32') return;
     symlinkSync(name('nowhere'), name('link'));
-    expect(createCopy(at('source'), Buffer.from(name('link')), options)).toBeNull();
+    expect(createCopy(source, Buffer.from(name('link')), options)).toBeNull();
     expect(statSync(name('nowhere'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
@@ -56,7 +60,13 @@ describe.each(ways)('sharing blocks: %s', (shareBlocks) => {
     const path = Buffer.from(name('none'));
     expect(() => createCopy(at('missing'), path, options)).toThrow(NoSource);
     expect(() => createCopy(at('directory'), path, options)).toThrow(NoSource);
-    expect(() => createCopy(at('source'), path, { ...options, size: 5 })).toThrow(NoSource);
+    for (const other of [size + 1, size + 2, Math.max(size - 1, 0)]) {
+      expect(() => createCopy(source, path, { ...options, size: other })).toThrow(NoSource);
+    }
+    if (process.platform !== 'win32') {
+      if (!existsSync(at('pipe'))) execFileSync('mkfifo', [at('pipe')]);
+      expect(() => createCopy(at('pipe'), path, options)).toThrow(NoSource);
+    }
     expect(() => contentOf(at('missing'), 5)(() => undefined)).toThrow(NoSource);
     expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
   });
