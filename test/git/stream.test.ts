@@ -2,7 +2,7 @@
  * Fetches that are streamed, from real servers: what they leave is what `git fetch --depth` leaves, whatever later steps do with it; what keeps a
  * fetch from being streamed; and that git is tried where the stream fails.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkout, clone, fetch } from '../../src/engine/engine.ts';
@@ -261,6 +261,31 @@ describe('what is not streamed', () => {
       ports(),
     );
     expect(again.reasons.map(({ text }) => text)).toEqual(['git, since the repository has objects to build on']);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a server that counts for longer than it may be silent', () => {
+  const hook = join(dirname(bare), 'slow-pack-objects');
+  const config = join(dirname(bare), '.gitconfig');
+  beforeAll(() => {
+    const count = 'for i in 1 2 3 4 5 6 7 8 9; do echo "Counting objects: $i" >&2; sleep 0.25; done';
+    writeFileSync(hook, `#!/bin/sh\n${count}\nexec "$@"\n`, { mode: 0o755 });
+    // The server's own configuration: its HOME.
+    writeFileSync(config, `[uploadpack]\n\tpackObjectsHook = ${hook}\n`);
+  });
+  afterAll(() => rmSync(config));
+
+  it('is waited for, by both ways', async () => {
+    const limits = { attempts: 1, stallMs: 1500 };
+    const wait = async (transport: 'stream' | 'git'): Promise<void> => {
+      const directory = empty();
+      const used = ports();
+      const { ms } = await fetch(fetchRequest(directory, { transport, limits }), used);
+      expect(ms).toBeGreaterThan(2000);
+      expect(used.warnings).toEqual([]);
+      git(directory, 'fsck', '--connectivity-only');
+    };
+    await Promise.all([wait('stream'), wait('git')]);
   });
 });
 

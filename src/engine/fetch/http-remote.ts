@@ -173,8 +173,15 @@ export class HttpRemote {
   ): Promise<Pick<FetchAnswer, 'shallow' | 'unshallow'>> {
     const capabilities = this.#offered();
     const answer = await this.#post(fetchRequest(capabilities, this.#options.userAgent, command));
-    const read = new FetchAnswer(capabilities.objectFormat, onPack, onProgress);
-    await readPieces(answer, (piece) => read.push(piece));
+    let hasPack = false;
+    const takePack = (piece: Bytes): void => {
+      hasPack = true;
+      onPack(piece);
+    };
+    const read = new FetchAnswer(capabilities.objectFormat, takePack, onProgress);
+    // A server that counts the objects of a big repository sends some bytes a second of progress, for minutes.
+    const leastBytesPerSecond = (): number => (hasPack ? LEAST_BYTES_PER_SECOND : 0);
+    await readPieces(answer, (piece) => read.push(piece), leastBytesPerSecond);
     read.end();
     return read;
   }
@@ -389,13 +396,21 @@ function decoded(answer: IncomingMessage): Readable {
   return pipeline(answer, createGunzip(), () => undefined);
 }
 
-/** Gives a body away piece by piece; nothing more is read while `take` works. */
-async function readPieces(answer: IncomingMessage, take: (piece: Bytes) => void): Promise<void> {
+/**
+ * Gives a body away piece by piece; nothing more is read while `take` works.
+ *
+ * @param leastBytesPerSecond what must come for the server not to be dead; with 0 any byte will do
+ */
+async function readPieces(
+  answer: IncomingMessage,
+  take: (piece: Bytes) => void,
+  leastBytesPerSecond: () => number = () => LEAST_BYTES_PER_SECOND,
+): Promise<void> {
   const { origin = 'the server', signal, stallMs = Infinity } = origins.get(answer) ?? {};
   let received = 0;
   let before = 0;
   const look = (): void => {
-    if (received - before < (LEAST_BYTES_PER_SECOND * stallMs) / 1000)
+    if (received - before < Math.max(1, (leastBytesPerSecond() * stallMs) / 1000))
       answer.destroy(new Stalled(stallMs, received > 0));
     before = received;
   };
