@@ -7,6 +7,7 @@
  * event's payload names can be recognised: an older commit of the same pull request, given by its id, is not.
  */
 import { CheckoutError } from '../engine/errors.ts';
+import { member } from './event.ts';
 
 /** What the guard looks at; nothing else decides. */
 export interface GuardFacts {
@@ -30,16 +31,6 @@ export interface GuardFacts {
 // In any case, since ref.ts takes `refs/PULL/…` for a pull request too and asks the server for `refs/pull/…`. actions/checkout asks
 // for the ref as it is spelled, which no server has, and can compare exactly.
 const PULL_REF = /^refs\/pull\/[0-9]+\/(?:head|merge)$/i;
-
-/** A member of a value of unknown shape. */
-function member(value: unknown, ...names: readonly string[]): unknown {
-  let current = value;
-  for (const name of names) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = (current as Record<string, unknown>)[name];
-  }
-  return current;
-}
 
 interface Head {
   readonly repositoryId: unknown;

@@ -20,6 +20,7 @@ import { CheckoutError, errnoOf } from '../engine/errors.ts';
 import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
 import { pathList, type LfsInputs } from './lfs.ts';
+import { comparisonBase, type ComparisonBase } from './merge-base.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
 import { restBaseUrl } from './rest-base-url.ts';
 import { keyFault, normalizedKey, sshUrl, type SshSettings } from './ssh.ts';
@@ -57,8 +58,10 @@ export interface ActionSettings {
   readonly lfs: LfsInputs | null;
   /** What cleaning leaves alone: lines of a gitignore file. */
   readonly cleanExclude: readonly string[];
-  /** Commits of history; 0 is all. */
+  /** Commits of history; 0 is all. With `mergeBase` it is 1, and says nothing. */
   readonly fetchDepth: number;
+  /** For as much history as a comparison with this needs; null where the depth says how much. */
+  readonly mergeBase: ComparisonBase | null;
   readonly fetchTags: boolean;
   readonly fetchLimits: FetchLimits;
   readonly showProgress: boolean;
@@ -127,9 +130,13 @@ function cleanExclude(environment: Environment): string[] {
   return text.trim() === '' ? [] : text.split('\n');
 }
 
+function wantsMergeBase(environment: Environment): boolean {
+  return input(environment, 'fetch-depth').toLowerCase() === 'merge-base';
+}
+
 function fetchDepth(environment: Environment, warnings: string[]): number {
   const text = input(environment, 'fetch-depth');
-  if (text === '') return 1;
+  if (text === '' || wantsMergeBase(environment)) return 1;
   const depth = Math.floor(Number(text));
   if (!Number.isFinite(depth) || depth < 0) {
     warnings.push(`input 'fetch-depth' is not a number of commits; all history is fetched`);
@@ -308,6 +315,7 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     lfs: lfsInputs(environment, warnings),
     cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
+    mergeBase: wantsMergeBase(environment) ? comparisonBase(isWorkflowRepository ? event : undefined, form) : null,
     fetchTags: flag(environment, 'fetch-tags', false, warnings),
     fetchLimits: fetchLimits(environment),
     showProgress: flag(environment, 'show-progress', true, warnings),

@@ -9,7 +9,14 @@ import { debug, info, setFailed, setSecret, warning } from '@actions/core';
 import { checkout, fetch, formatThatRemoteHas } from '../engine/engine.ts';
 import { CheckoutError, type ErrorJson } from '../engine/errors.ts';
 import type { Report } from '../engine/report/report.ts';
-import type { CheckoutRequest, CheckoutTarget, EnginePorts, FetchOutcome, GitProcess } from '../engine/settings.ts';
+import type {
+  CheckoutRequest,
+  CheckoutTarget,
+  EnginePorts,
+  FetchOutcome,
+  FetchRequest,
+  GitProcess,
+} from '../engine/settings.ts';
 import { publishAnnotations } from './annotations.ts';
 import { certificateHint } from './certificate-hint.ts';
 import {
@@ -25,6 +32,7 @@ import { gitEnvironment, hasGit, loggedGit, readsConfigCount } from './git.ts';
 import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
 import { installLfs, lfsConfig, requireLfs } from './lfs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
+import { fetchToMergeBase } from './merge-base.ts';
 import { publishError, publishOutputs } from './outputs.ts';
 import {
   configureRepository,
@@ -34,7 +42,15 @@ import {
   reuseRepository,
 } from './prepare-directory.ts';
 import { addProblemMatcher, removeProblemMatcher } from './problem-matcher.ts';
-import { checkoutTarget, exactRefspecs, refspecs, refTest, type RefForm, type RemoteName } from './ref.ts';
+import {
+  checkoutTarget,
+  exactRefspecs,
+  fetchedRevision,
+  refspecs,
+  refTest,
+  type RefForm,
+  type RemoteName,
+} from './ref.ts';
 import { lookUpDefaultBranch, lookUpFetchedName, lookUpRemoteName } from './remote.ts';
 import { makeTemporaryHome, newTemporaryHome, removeTemporaryHome } from './safe-directory.ts';
 import { newSshFiles, planSsh, removeSshFile, secretLines, sshHint, type PlannedSsh } from './ssh.ts';
@@ -96,7 +112,8 @@ async function prepareDirectory(step: Step): Promise<boolean> {
   const { settings, git, gitDir } = step;
   const { repositoryPath } = settings;
   if (!makeDirectory(repositoryPath) || readdirSync(repositoryPath).length === 0) return false;
-  const unusable = await reuseRepository({ repositoryPath, url: settings.url, form: settings.form, git });
+  const { url, form, mergeBase } = settings;
+  const unusable = await reuseRepository({ repositoryPath, url, form, base: mergeBase?.form ?? null, git });
   const failures = removeCredentials({ gitDir, runnerTemp: settings.runnerTemp, origins: step.origins });
   if (unusable === null && failures.length === 0) return true;
   const reason = unusable?.reason ?? failures[0]!.message;
@@ -181,25 +198,36 @@ async function fetchCommits(step: Step, reused: boolean): Promise<Fetched> {
     signal,
   };
   const shallow = depth === 0 && existsSync(join(gitDir, 'shallow'));
-  let outcome = await fetch(
-    {
-      ...request,
-      refspecs: refspecs(form, { depth, tags: settings.fetchTags }, remote),
-      ...(depth > 0 ? { depth } : {}),
-      ...(shallow ? { unshallow: true } : {}),
-      // What a short name becomes without a depth is known when all is here.
-      ...(form.kind === 'unqualified' && remote === undefined
-        ? {}
-        : { ahead: checkoutRequest(step, reused, checkoutTarget(form, remote)) }),
-    },
-    ports,
-  );
+  const bring = (what: Pick<FetchRequest, 'refspecs' | 'depth' | 'unshallow' | 'ahead'>): Promise<FetchOutcome> =>
+    fetch({ ...request, ...what }, ports);
+  const specs = refspecs(form, { depth, tags: settings.fetchTags }, remote);
+  let outcome =
+    settings.mergeBase === null
+      ? await bring({
+          refspecs: specs,
+          ...(depth > 0 ? { depth } : {}),
+          ...(shallow ? { unshallow: true } : {}),
+          // What a short name becomes without a depth is known when all is here.
+          ...(form.kind === 'unqualified' && remote === undefined
+            ? {}
+            : { ahead: checkoutRequest(step, reused, checkoutTarget(form, remote)) }),
+        })
+      : await fetchToMergeBase({
+          base: settings.mergeBase,
+          head: { revision: fetchedRevision(form, remote), refspecs: specs },
+          gitDir,
+          git,
+          fetch: bring,
+          defaultBranch: () => lookUpDefaultBranch(server),
+          info: logLine,
+          warn: (line) => warning(harmlessLine(line)),
+        });
   try {
     if (form.kind === 'unqualified') remote ??= await lookUpFetchedName(git, form.name);
     if (!(await passesRefTest(step, form))) {
       if (depth === 0) {
         // The branch has moved on, or is gone: the commit itself may still be had.
-        const again = await fetch({ ...request, refspecs: exactRefspecs(form) }, ports);
+        const again = await bring({ refspecs: exactRefspecs(form) });
         outcome = { ...again, ms: outcome.ms + again.ms };
       }
       if (depth > 0 || !(await passesRefTest(step, form))) {

@@ -96,22 +96,29 @@ export interface RefChanges {
 
 /**
  * No local branch of an earlier run stays, and no tracking ref whose name is a directory of the new one's or the other
- * way round (`a` and `a/b` cannot both be; case does not count, since it does not on some file systems). Pure. The branch
+ * way round (`a` and `a/b` cannot both be; case does not count, since it does not on some file systems), nor of that of `base`,
+ * which is fetched too. Pure. The branch
  * that HEAD is on stays if it is the one to be checked out, which saves detaching HEAD first.
  */
-export function planRefChanges(refs: readonly ExistingRef[], form: RefForm | null): RefChanges {
+export function planRefChanges(
+  refs: readonly ExistingRef[],
+  form: RefForm | null,
+  base: RefForm | null = null,
+): RefChanges {
   let detachAt: string | null = null;
   const remove: string[] = [];
-  const branch = form === null ? null : branchOf(form);
-  const tracking = branch === null ? null : `refs/remotes/origin/${branch}`.toLowerCase();
+  const tracking = [form, base]
+    .map((each) => (each === null ? null : branchOf(each)))
+    .filter((branch) => branch !== null)
+    .map((branch) => `refs/remotes/origin/${branch}`.toLowerCase());
   for (const ref of refs) {
     if (ref.name.startsWith('refs/heads/')) {
       if (ref.isHead && form?.kind === 'branch' && ref.name === `refs/heads/${form.name}`) continue;
       if (ref.isHead) detachAt = ref.oid;
       remove.push(ref.name);
-    } else if (tracking !== null) {
+    } else {
       const name = ref.name.toLowerCase();
-      if (name.startsWith(`${tracking}/`) || tracking.startsWith(`${name}/`)) remove.push(ref.name);
+      if (tracking.some((its) => name.startsWith(`${its}/`) || its.startsWith(`${name}/`))) remove.push(ref.name);
     }
   }
   return { detachAt, remove };
@@ -169,6 +176,8 @@ export interface ReuseRequest {
   readonly repositoryPath: string;
   readonly url: string;
   readonly form: RefForm | null;
+  /** What else is fetched to be compared with. */
+  readonly base?: RefForm | null;
   readonly git: GitProcess;
 }
 
@@ -202,7 +211,7 @@ export async function reuseRepository(request: ReuseRequest): Promise<Unusable |
       hasSubmodules ? request.git({ args: ['submodule', 'status'] }) : null,
     ]);
     if (submodules !== null && submodules.exitCode !== 0) throw gitFailure('its submodules are broken', submodules);
-    const changes = planRefChanges(refs, request.form);
+    const changes = planRefChanges(refs, request.form, request.base);
     await applyRefChanges(request.git, changes);
     const removed = new Set(changes.remove);
     editConfigFile(join(gitDir, 'config'), (text) =>

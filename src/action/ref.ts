@@ -147,6 +147,13 @@ export function checkoutTarget(form: RefForm, remote?: RemoteName): CheckoutTarg
   }
 }
 
+/** What the checkout is made from, by a name that the fetch of the refspecs has made good. */
+export function fetchedRevision(form: RefForm, remote?: RemoteName): string {
+  const target = checkoutTarget(form, remote);
+  if (target.kind === 'branch') return target.startPoint;
+  return target.kind === 'detach' ? target.revision : 'HEAD';
+}
+
 /**
  * What has to be looked up after the fetch to be sure that the ref still is at the event's commit: `revision` must
  * resolve, to `expected` if that is given. Null where the fetch itself has made sure, or there is nothing to compare.

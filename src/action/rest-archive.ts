@@ -38,7 +38,7 @@ export function inputsWithoutEffect(settings: ActionSettings): readonly string[]
     ['sparse-checkout', settings.sparse.kind !== 'off'],
     // Implied by sparse-checkout, so that it may be there without having been asked for.
     ['filter', settings.filter !== null && settings.sparse.kind === 'off'],
-    ['fetch-depth', settings.fetchDepth !== 1],
+    ['fetch-depth', settings.fetchDepth !== 1 || settings.mergeBase !== null],
     ['fetch-tags', settings.fetchTags],
     ['clean-exclude', settings.cleanExclude.length > 0],
   ];
