@@ -52,7 +52,7 @@ ${refusals}exec '${findGit(process.env, process.platform) ?? ''}' "$@"
 
 async function run(path: string, inputs: Readonly<Record<string, string>>): Promise<StepResult> {
   const result = await runner.main({
-    inputs: { token: TOKEN, ref: 'main', 'persist-credentials': 'false', ...inputs },
+    inputs: { token: TOKEN, ref: 'main', 'persist-credentials': 'false', transport: 'git', ...inputs },
     env: { PATH: `${path}${delimiter}${process.env['PATH'] ?? ''}` },
   });
   expect(result.errors).toEqual([]);
