@@ -10,6 +10,7 @@ import { knownTrees } from '../index/known-trees.ts';
 import type { Plan } from '../plan/plan.ts';
 import { PathPresence } from '../worktree/path-presence.ts';
 import { WorktreePaths, displayPath, maxPathBytes } from '../worktree/paths.ts';
+import { TablesBeforeCleaning } from './before-cleaning.ts';
 import { cleanWorkTree } from './clean.ts';
 import { trackedPaths } from './clean-walk.ts';
 import { type Collisions, findCollisions } from './collisions.ts';
@@ -36,9 +37,8 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
   const pool = request.streamed?.pool ?? new WorkerPool();
   try {
     const manifest = makeManifest(request, pool);
-    // git cleans first, too: what is compared and written after it does not meet what was there before.
-    const cleaned = request.clean === undefined ? 0 : await clock.within('clean', () => clean(request, pool));
-    const prepared = prepare(request, manifest, pool);
+    const { cleaned, look } = await cleanAndLook(request, manifest, pool, clock);
+    const prepared = prepare(request, manifest, look, pool);
     await loadTables(request.conversionList());
     clock.end('manifest');
     if (request.fetchMissing !== undefined) {
@@ -57,6 +57,36 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
     pool.dismiss();
     throw error;
   }
+}
+
+/**
+ * Cleans, if that is asked for, and compares with what is there. git cleans first, too: what is compared does not meet what was
+ * there before. Only a look at it, for what only git can do, comes before.
+ */
+async function cleanAndLook(
+  request: TreeCheckout,
+  manifest: Manifest,
+  pool: WorkerPool,
+  clock: PhaseClock,
+): Promise<{ readonly cleaned: number; readonly look: Look }> {
+  const { index } = request;
+  if (request.clean === undefined) return { cleaned: 0, look: lookAtTree(request, manifest) };
+  const before = index === null ? null : new TablesBeforeCleaning(manifest.tables, index);
+  let first: Look | null = null;
+  try {
+    if (index !== null) first = lookAtTree(request, manifest);
+  } catch (error) {
+    // A change to a marked file, for one, may be gone when all is clean: that is for the second look to say.
+    if (!(error instanceof CheckoutError)) throw error;
+  }
+  const showIndex = before?.hideIndex();
+  const cleaned = await clock.within('clean', () => clean(request, pool));
+  if (first !== null && cleaned === 0) {
+    showIndex?.();
+    return { cleaned, look: first };
+  }
+  before?.restore();
+  return { cleaned, look: lookAtTree(request, manifest) };
 }
 
 /** Removes what is untracked, and gives the number of files. */
@@ -111,11 +141,20 @@ function conversionReasons(request: TreeCheckout, { tables }: Manifest): string[
   ];
 }
 
-/** Compares with what is there and makes the plan. */
-function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): Prepared {
+/** What a comparison with the index and the working tree came to; the rest of it is in the tables. */
+interface Look {
+  readonly comparison: Comparison;
+  /** Entries that `openSmallKept` has opened. */
+  readonly opened: readonly number[];
+}
+
+/**
+ * Compares with what is there.
+ * @throws NeedsGit, CheckoutError
+ */
+function lookAtTree(request: TreeCheckout, manifest: Manifest): Look {
   const paths = new WorktreePaths(request.workTree);
-  const { rootIsEmpty } = request;
-  let comparison =
+  const comparison =
     request.index === null
       ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
       : compareWithIndex(manifest.tables, request.index, paths, request.statComparison, request.sparse);
@@ -125,13 +164,20 @@ function prepare(request: TreeCheckout, manifest: Manifest, pool: WorkerPool): P
     lookUpConversions(manifest, request.conversions, request.foldsNames);
     reasons.push(...conversionReasons(request, manifest));
   }
-  const compared = settleKept(manifest.tables, request.conversionList(), opened);
-  comparison = {
-    ...comparison,
-    kept: comparison.kept - compared.length,
-    toWrite: comparison.toWrite + compared.length,
-  };
   if (reasons.length > 0) throw new NeedsGit(reasons);
+  return { comparison, opened };
+}
+
+/** Makes the plan of what was found. */
+function prepare(request: TreeCheckout, manifest: Manifest, look: Look, pool: WorkerPool): Prepared {
+  const paths = new WorktreePaths(request.workTree);
+  const { rootIsEmpty } = request;
+  const compared = settleKept(manifest.tables, request.conversionList(), look.opened);
+  let comparison: Comparison = {
+    ...look.comparison,
+    kept: look.comparison.kept - compared.length,
+    toWrite: look.comparison.toWrite + compared.length,
+  };
   // The plan is for all of them.
   const files = comparison.toWrite;
   if (request.streamed !== undefined) comparison = withStreamed(manifest, comparison, request);

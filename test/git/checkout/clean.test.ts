@@ -12,6 +12,7 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -322,6 +323,26 @@ describe.runIf(process.platform === 'linux')('a checkout that cleans', () => {
         '',
       );
     }
+  });
+
+  it('looks again at what it found through a link that it then removed', async () => {
+    const [theirs, own] = ['theirs', 'ours'].map(() => {
+      const directory = copyOf(base.directory);
+      git(directory, ['checkout', '-q', '--force', 'main']);
+      // As old files, under their old path, for whoever follows the link.
+      renameSync(join(directory, 'a'), join(directory, 'moved'));
+      symlinkSync('moved', join(directory, 'a'));
+      const later = Date.now() / 1000 + 10;
+      utimesSync(join(directory, '.git/index'), later, later);
+      return directory;
+    }) as [string, string];
+    git(theirs, cleanArguments([]));
+    git(theirs, ['checkout', '-q', '--force', 'main']);
+    const target = { kind: 'revision' as const, revision: 'main' };
+    const { report } = await runOurs({ directory: own, target, request: { engine: 'native', clean: { exclude: [] } } });
+    expect(report.error).toBeUndefined();
+    expect(differences(snapshot(theirs), snapshot(own))).toEqual([]);
+    expect(report.totals.files).toBeGreaterThan(0);
   });
 
   it('removes all without an index, and what is in the way of a directory that was kept', async () => {

@@ -2,6 +2,7 @@
  * What the engine does not do itself is found before anything is touched and handed to git with a reason; with
  * `engine: native` it is refused instead. The result is git's either way.
  */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
@@ -102,11 +103,13 @@ describe('the choice of engine', () => {
     const from = repository.commit(plain).commit;
     git(directory, ['fetch', '-q', 'origin', from]);
     git(directory, ['checkout', '-q', '--detach', from]);
+    // Not even what it was told to remove.
+    writeFileSync(join(directory, 'untracked'), 'x');
     const before = snapshot(directory);
     const { report } = await runOurs({
       directory,
       target: { kind: 'detach', revision: commit },
-      request: { engine: 'native' },
+      request: { engine: 'native', clean: { exclude: [] } },
     });
     expect(report.error?.code).toBe('unsupported');
     expect(report.error?.message).toMatch(/encoding/);
