@@ -1,7 +1,7 @@
 // Git LFS with the real git-lfs, from a batch API server that asks for the token: what is downloaded and in how many requests, what is
 // on the disk afterwards, and how it fails.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isLfsVersion, lfsConfig, pathList } from '../../src/action/lfs.ts';
@@ -184,23 +184,62 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
     expect(filled(runner)).toEqual(allowed);
   });
 
-  it.each(['true', 'false'])('a failed server writes no token anywhere, persist-credentials: %s', async (persist) => {
+  it('tells each failure in one line, leaves no token and no place of work, and the next run gets on', async () => {
     const runner = newRunner();
-    const tokenFiles = (): string[] =>
-      filesHolding(runner.root, SECRETS).filter((path) => !/git-credentials-/.test(path));
-    server.fail({ fault: { kind: 'status', status: 500 }, path: /info\/lfs/ });
-    const result = await run(runner, { 'persist-credentials': persist });
-    expect(result.errors).toHaveLength(1);
-    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: .*Server error/);
-    expect(tokenFiles()).toEqual([]);
-    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
+    const lfsRequests = /info\/lfs/;
+    const failing = async (inputs: Readonly<Record<string, string>>): Promise<string> => {
+      const result = await run(runner, { 'persist-credentials': 'false', ...inputs });
+      expect(result.errors).toHaveLength(1);
+      // git-lfs writes its environment into a log when a server fails.
+      expect(filesHolding(runner.root, SECRETS).filter((path) => !/git-credentials-/.test(path))).toEqual([]);
+      expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
+      return result.errors[0] ?? '';
+    };
+    const begin = "download of Git LFS files from 'origin' failed: ";
+
+    for (const persist of ['true', 'false']) {
+      server.fail({ fault: { kind: 'status', status: 500 }, path: lfsRequests });
+      const message = await failing({ 'persist-credentials': persist });
+      expect(message.startsWith(begin)).toBe(true);
+      expect(message).toContain('Server error');
+      server.reset();
+    }
+
+    server.fail({ fault: { kind: 'status', status: 403 }, path: lfsRequests });
+    expect(await failing({ 'fetch-retries': '2' })).toMatch(/failed: .*[Aa]uthorization error/);
+    expect(server.requests.filter(({ path }) => lfsRequests.test(path))).toHaveLength(1);
     server.reset();
-    // The next run uses what is there.
-    const next = await run(runner, { 'persist-credentials': persist });
-    expect(next.errors).toEqual([]);
+
+    server.fail({ fault: { kind: 'hang' }, path: lfsRequests });
+    expect(await failing({ 'fetch-stall-timeout': '1' })).toBe(`${begin}nothing came from the server for 1 s`);
+    server.reset();
+
+    const to = `${stranger.origin}/owner/repo.git/info/lfs/objects/batch`;
+    strangersLfs.refuse(oidOf('a.bin'), 404, 'Object does not exist');
+    server.fail({ fault: { kind: 'status', status: 307, headers: { Location: to } }, path: lfsRequests });
+    await failing({});
+    expect(stranger.requests.length).toBeGreaterThan(0);
+    expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
+    server.reset();
+
+    lfs.spoil(oidOf('a.bin'), Buffer.from(randomBytes(9, 70_000)));
+    expect((await failing({})).startsWith(begin)).toBe(true);
+    lfs.reset();
+
+    lfs.refuse(oidOf('a.bin'), 404, 'Object does not exist');
+    expect(await failing({ 'fetch-retries': '2' })).toBe(
+      `${begin}'a.bin' (object ${oidOf('a.bin')}): Object does not exist: [404] Object does not exist`,
+    );
+    expect(lfs.batches).toHaveLength(1);
+    lfs.reset();
+
+    // What came meanwhile is kept.
+    const last = await run(runner);
+    expect(last.errors).toEqual([]);
+    expect(lfs.downloads).toEqual([oidOf('a.bin')]);
     expect(filled(runner)).toEqual(Object.keys(CONTENTS));
-    expect(tokenFiles()).toEqual([]);
-    await runner.post(next);
+    expect(filesHolding(runner.workspace, SECRETS)).toEqual([]);
+    await runner.post(last);
     expect(filesHolding(runner.root, SECRETS)).toEqual([]);
   });
 
@@ -225,67 +264,31 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
     expect(filled(runner)).toEqual(Object.keys(CONTENTS));
   });
 
-  it('fails at once, and names it, where the server does not have a file', async () => {
+  it('asks the server that .lfsconfig of the commit names, not that of the files here, and gives a stranger no token', async () => {
     const runner = newRunner();
-    lfs.refuse(oidOf('dir/deep/ä c.bin'), 404, 'Object does not exist');
-    const result = await run(runner, { 'fetch-retries': '2' });
-    expect(result.errors).toEqual([
-      `download of Git LFS files from 'origin' failed: 'dir/deep/ä c.bin' (object ${oidOf('dir/deep/ä c.bin')}): Object does not exist: [404] Object does not exist`,
-    ]);
-    expect(lfs.batches).toHaveLength(1);
-    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
-    // What came is kept for the next run.
-    lfs.reset();
-    expect((await run(runner)).errors).toEqual([]);
-    expect(lfs.downloads).toEqual([oidOf('dir/deep/ä c.bin')]);
-  });
-
-  it('fails at once where the LFS server refuses the token', async () => {
-    const runner = newRunner();
-    server.fail({ fault: { kind: 'status', status: 403 }, path: /info\/lfs/ });
-    const result = await run(runner, { 'fetch-retries': '2' });
-    expect(result.errors).toHaveLength(1);
-    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: .*[Aa]uthorization error/);
-    expect(server.requests.filter(({ path }) => /info\/lfs/.test(path))).toHaveLength(1);
-  });
-
-  it('refuses content that is not what the pointer says', async () => {
-    const runner = newRunner();
-    lfs.spoil(oidOf('a.bin'), Buffer.from(randomBytes(9, 70_000)));
-    const result = await run(runner);
-    expect(result.errors).toHaveLength(1);
-    expect(result.errors[0]).toMatch(/^download of Git LFS files from 'origin' failed: /);
-    expect(existsSync(join(runner.workspace, 'a.bin'))).toBe(false);
-  });
-
-  it.each(['true', 'false'])(
-    'asks the server of .lfsconfig, even of an index that has another one, and gives it no token, persist-credentials: %s',
-    async (persist) => {
-      const runner = newRunner();
-      const result = await run(runner, { ref: 'elsewhere', 'persist-credentials': persist });
-      expect(result.errors).toEqual([]);
-      expect(filled(runner)).toEqual(Object.keys(CONTENTS));
-      expect(lfs.batches).toEqual([]);
-      expect(strangersLfs.batches).toHaveLength(1);
-      expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
-    },
-  );
-
-  it('gives no token to a server that the own one sends it to', async () => {
-    const runner = newRunner();
-    const to = `${stranger.origin}/owner/repo.git/info/lfs/objects/batch`;
-    server.fail({ fault: { kind: 'status', status: 307, headers: { Location: to } }, path: /info\/lfs/ });
-    await run(runner, { 'persist-credentials': 'false' });
-    expect(stranger.requests.length).toBeGreaterThan(0);
+    const first = await run(runner, { ref: 'elsewhere', 'persist-credentials': 'true' });
+    expect(first.errors).toEqual([]);
+    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    expect(lfs.batches).toEqual([]);
+    expect(strangersLfs.batches).toHaveLength(1);
     expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
-  });
 
-  it('stops when nothing comes', async () => {
-    const runner = newRunner();
-    server.fail({ fault: { kind: 'hang' }, path: /info\/lfs/ });
-    const result = await run(runner, { 'fetch-stall-timeout': '1' });
-    expect(result.errors).toHaveLength(1);
-    expect(result.errors[0]).toMatch(/nothing came from the server for 1 s/);
+    strangersLfs.reset();
+    const forget = (): void => {
+      rmSync(join(runner.workspace, '.git', 'lfs', 'objects'), { recursive: true });
+      for (const path of Object.keys(CONTENTS)) rmSync(join(runner.workspace, path));
+    };
+    forget();
+    expect((await run(runner, { 'persist-credentials': 'false' })).errors).toEqual([]);
+    expect(strangersLfs.batches).toEqual([]);
+    expect(lfs.batches).toHaveLength(1);
+
+    lfs.reset();
+    forget();
+    expect((await run(runner, { ref: 'elsewhere', 'persist-credentials': 'false' })).errors).toEqual([]);
+    expect(lfs.batches).toEqual([]);
+    expect(strangersLfs.batches).toHaveLength(1);
+    expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
   });
 
   it('leaves nothing when the job is cancelled, nor after one that was killed', async () => {
