@@ -77,6 +77,7 @@ export class Coverage {
   failedByBoth = 0;
   threads = 0;
   unsteady = 0;
+  byGitsWorkers = 0;
 
   add(one: Case, result: CaseResult): void {
     this.cases++;
@@ -85,6 +86,7 @@ export class Coverage {
     if (result.endings.some((ending) => ending.failed)) this.failedByBoth++;
     this.threads += result.threads;
     if (result.unsteady === true) this.unsteady++;
+    if (result.byGitsWorkers === true) this.byGitsWorkers++;
     for (const reason of new Set(result.fallbacks)) {
       // Without the names in it.
       const kind = reason.replace(/'.*'/s, "'…'");
@@ -112,7 +114,7 @@ export class Coverage {
       .sort(([, a], [, b]) => b - a)
       .map(([reason, count]) => `  ${String(count).padStart(6)}  ${reason}`);
     return [
-      `${this.cases} cases, ${percent(this.native, this.cases)} native in all of their steps; in ${this.failedByBoth} a checkout failed in both; ${this.threads} threads; ${this.unsteady} differed once only`,
+      `${this.cases} cases, ${percent(this.native, this.cases)} native in all of their steps; in ${this.failedByBoth} a checkout failed in both; ${this.threads} threads; ${this.unsteady} differed once only, ${this.byGitsWorkers} from git with several workers only`,
       `  ${'feature'.padEnd(36)} ${'cases'.padStart(6)} ${'native'.padStart(8)}`,
       ...lines,
       ...(reasons.length === 0 ? [] : ['  cases that git did, by reason:', ...reasons]),
