@@ -266,9 +266,16 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
 
   it('asks the server that .lfsconfig of the commit names, not that of the files here, and gives a stranger no token', async () => {
     const runner = newRunner();
-    const first = await run(runner, { ref: 'elsewhere', 'persist-credentials': 'true' });
+    // .lfsconfig is outside of the sparse checkout.
+    const first = await run(runner, {
+      ref: 'elsewhere',
+      'persist-credentials': 'true',
+      'sparse-checkout': 'dir/',
+      'sparse-checkout-cone-mode': 'false',
+    });
     expect(first.errors).toEqual([]);
-    expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+    const inside = Object.keys(CONTENTS).filter((path) => path.startsWith('dir/'));
+    expect(filled(runner, inside)).toEqual(inside);
     expect(lfs.batches).toEqual([]);
     expect(strangersLfs.batches).toHaveLength(1);
     expect(stranger.requests.flatMap(({ authorization }) => authorization)).toEqual([]);
@@ -276,7 +283,7 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
     strangersLfs.reset();
     const forget = (): void => {
       rmSync(join(runner.workspace, '.git', 'lfs', 'objects'), { recursive: true });
-      for (const path of Object.keys(CONTENTS)) rmSync(join(runner.workspace, path));
+      for (const path of Object.keys(CONTENTS)) rmSync(join(runner.workspace, path), { force: true });
     };
     forget();
     expect((await run(runner, { 'persist-credentials': 'false' })).errors).toEqual([]);

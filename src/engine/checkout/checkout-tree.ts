@@ -47,7 +47,14 @@ export async function checkoutTree(request: TreeCheckout): Promise<TreeOutcome> 
     }
     if (request.lfsSource !== undefined) {
       const { manifest: all, compared } = prepared;
-      await bringLfs(request.odb, all.tables, request.conversionList, compared, request.lfsSource);
+      await bringLfs(
+        request.odb,
+        all.tables,
+        request.conversionList,
+        compared,
+        request.lfsSource,
+        request.fetchMissing,
+      );
       clock.end('fetch-lfs');
     }
     stopIfAborted(request);

@@ -13,6 +13,7 @@ import { MODE_GITLINK, MODE_SYMLINK } from '../object/tree.ts';
 import type { ObjectDatabase } from '../odb/object-database.ts';
 import { BLOB } from '../pack/entry.ts';
 import { displayPath } from '../worktree/paths.ts';
+import { type FetchMissing, fetchObject } from './promised-objects.ts';
 import { State, STAT_WORDS, type Tables } from './tables.ts';
 
 /** What brings the content. */
@@ -79,6 +80,7 @@ export function settleKept(tables: Tables, conversions: readonly Conversion[], o
  *
  * @param compared entries of `settleKept`; those whose file cannot be the content will be replaced
  * @param conversions by number; grows
+ * @param fetchMissing for .lfsconfig, which may lie outside of a sparse checkout
  * @throws CheckoutError fetch-failed and others of the download
  */
 export async function bringLfs(
@@ -87,10 +89,11 @@ export async function bringLfs(
   conversions: () => readonly Conversion[],
   compared: readonly number[],
   source: LfsSource,
+  fetchMissing: FetchMissing | undefined,
 ): Promise<void> {
   let entries = pointersToWrite(odb, tables, conversions());
   if (entries.length === 0) return;
-  const lfsConfig = readLfsConfig(odb, tables);
+  const lfsConfig = await readLfsConfig(odb, tables, fetchMissing);
   if (source.hasPathLists(lfsConfig)) {
     const allowed = await source.select(entries, lfsConfig);
     for (const [at, { entry }] of entries.entries()) {
@@ -153,22 +156,33 @@ function readBlob(odb: ObjectDatabase, tables: Tables, entry: number, most: numb
   }
 }
 
-/** The commit's .lfsconfig. */
-function readLfsConfig(odb: ObjectDatabase, tables: Tables): Bytes | null {
+/** The commit's .lfsconfig, wherever the checkout leaves it. */
+async function readLfsConfig(
+  odb: ObjectDatabase,
+  tables: Tables,
+  fetchMissing: FetchMissing | undefined,
+): Promise<Bytes | null> {
+  const entry = findEntry(tables, LFS_CONFIG);
+  if (entry < 0 || tables.modes[entry] === MODE_SYMLINK || tables.modes[entry] === MODE_GITLINK) return null;
+  if (fetchMissing !== undefined) {
+    await fetchObject(odb, tables.oids, entry * tables.format.oidBytes, fetchMissing);
+  }
+  return readBlob(odb, tables, entry, MOST_CONFIG_BYTES);
+}
+
+/** The entry of a path: a binary search; -1 where there is none. */
+function findEntry(tables: Tables, path: Bytes): number {
   let low = 0;
   let high = tables.count;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const path = tables.pathBytes.subarray(tables.pathOffsets[middle] ?? 0, tables.pathOffsets[middle + 1] ?? 0);
-    const order = Buffer.compare(path, LFS_CONFIG);
-    if (order === 0) {
-      const isFile = tables.modes[middle] !== MODE_SYMLINK && tables.modes[middle] !== MODE_GITLINK;
-      return isFile ? readBlob(odb, tables, middle, MOST_CONFIG_BYTES) : null;
-    }
+    const found = tables.pathBytes.subarray(tables.pathOffsets[middle] ?? 0, tables.pathOffsets[middle + 1] ?? 0);
+    const order = Buffer.compare(found, path);
+    if (order === 0) return middle;
     if (order < 0) low = middle + 1;
     else high = middle;
   }
-  return null;
+  return -1;
 }
 
 /** A file of another size than the content is not it, so that a worker may write it at once. */

@@ -104,6 +104,13 @@ export async function fetchBlobs(odb: ObjectDatabase, tables: Tables, fetch: Fet
   await fetchAll(odb, wanted, fetch);
 }
 
+/** Fetches one object if it is absent. */
+export async function fetchObject(odb: ObjectDatabase, oid: Bytes, oidAt: number, fetch: FetchMissing): Promise<void> {
+  const wanted = new Set<string>();
+  addAbsent(odb, oid, oidAt, wanted);
+  await fetchAll(odb, wanted, fetch);
+}
+
 function addAbsent(odb: ObjectDatabase, oid: Bytes, oidAt: number, wanted: Set<string>): void {
   const absent = odb.absent(oid, oidAt);
   if (absent !== null) wanted.add(absent);
