@@ -9,11 +9,14 @@ import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { git, makeFixture } from './git-fixture.ts';
 import { filesBelow, TestRunner } from './run-action.ts';
 
-const ROUNDS = process.env['LONG_TESTS'] === '1' ? 100 : 6;
+const LONG = process.env['LONG_TESTS'] === '1';
+const ROUNDS = LONG ? 100 : 6;
 
 const fixture = makeFixture();
 const many = (what: string): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`many/${at % 40}/${at}`, `${what} ${at}\n`.repeat(20)]));
+  Object.fromEntries(
+    Array.from({ length: LONG ? 1500 : 400 }, (_, at) => [`many/${at % 40}/${at}`, `${what} ${at}\n`.repeat(20)]),
+  );
 const tips = { main: fixture.commit('main', many('main')), 'feature/x': fixture.commit('feature/x', many('feature')) };
 let server: HttpServer;
 beforeAll(async () => {
