@@ -10,7 +10,10 @@ import type { GitCall, GitProcess, GitResult } from '../engine/settings.ts';
 import { harmlessLine, logLine } from './log.ts';
 
 /** The environment of every git process, beside the job's own. */
-export function gitEnvironment(orchestrationId: string, lfs: boolean): Record<string, string> {
+export function gitEnvironment(
+  orchestrationId: string,
+  lfs: boolean,
+): Record<string, string> & { readonly GIT_HTTP_USER_AGENT: string } {
   // Some servers and proxies know git by `git/` at the start.
   let agent = 'git/2 (parallel-checkout)';
   if (orchestrationId !== '') agent += ` actions_orchestration_id/${orchestrationId.replace(/[^A-Za-z0-9_.-]/g, '_')}`;

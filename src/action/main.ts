@@ -367,6 +367,8 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
       ssh,
       serverEnvironment: {
         ...credentials,
+        // The engine, too, asks servers by itself.
+        GIT_HTTP_USER_AGENT: gitVariables.GIT_HTTP_USER_AGENT,
         ...(ssh === null ? {} : { GIT_SSH_COMMAND: ssh.command }),
       },
     });

@@ -103,7 +103,7 @@ describe('persist-credentials: true', () => {
       expect(request.authorization).toEqual([`basic ${BASIC}`]);
       expect(request.status).toBe(200);
       expect(request.protocol).toBe('version=2');
-      expect(request.userAgent).toMatch(/^(parallel-checkout\/1$|git\/2 \(parallel-checkout\)$)/);
+      expect(request.userAgent).toMatch(/^git\/2 \(parallel-checkout\)$/);
     }
   });
 

@@ -1,4 +1,5 @@
-// Each form of the `ref` input against a real server: what HEAD becomes, which refs are there afterwards, the outputs.
+// Forms of the `ref` input against a real server: what HEAD becomes, which refs are there afterwards, the outputs. The common ones are
+// rows of the contract (contract.test.ts).
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -49,44 +50,12 @@ const allTags = ['both', 'v1', 'v2'].map((name) => `refs/tags/${name}`);
 
 const rows: readonly Row[] = [
   {
-    name: 'the event of a push',
-    env: push,
-    commit: commits.main,
-    branch: 'main',
-    ref: 'refs/heads/main',
-    refs: ['refs/heads/main', 'refs/remotes/origin/main'],
-  },
-  {
     name: 'an event whose branch has moved on since',
     env: { GITHUB_REF: 'refs/heads/main', GITHUB_SHA: commits.old },
     commit: commits.old,
     branch: 'main',
     ref: 'refs/heads/main',
     refs: ['refs/heads/main', 'refs/remotes/origin/main'],
-  },
-  {
-    name: 'an event with a short name, as of a closed pull request',
-    env: { GITHUB_REF: 'main', GITHUB_SHA: commits.main },
-    commit: commits.main,
-    branch: 'main',
-    ref: 'refs/heads/main',
-    refs: ['refs/heads/main', 'refs/remotes/origin/main'],
-  },
-  {
-    name: 'the event of a pull request',
-    env: { GITHUB_REF: 'refs/pull/7/merge', GITHUB_SHA: commits.pull },
-    commit: commits.pull,
-    branch: null,
-    ref: 'refs/pull/7/merge',
-    refs: ['refs/remotes/pull/7/merge'],
-  },
-  {
-    name: 'the event of a tag',
-    env: { GITHUB_REF: 'refs/tags/v2', GITHUB_SHA: commits.main },
-    commit: commits.main,
-    branch: null,
-    ref: 'refs/tags/v2',
-    refs: ['refs/tags/v2'],
   },
   {
     name: 'a branch in full',
@@ -103,22 +72,6 @@ const rows: readonly Row[] = [
     branch: 'main',
     ref: 'Refs/HEADS/main',
     refs: ['refs/heads/main', 'refs/remotes/origin/main'],
-  },
-  {
-    name: 'a short branch name, exactly',
-    inputs: { ref: 'feature/x' },
-    commit: commits.feature,
-    branch: 'feature/x',
-    ref: 'feature/x',
-    refs: ['refs/heads/feature/x', 'refs/remotes/origin/feature/x'],
-  },
-  {
-    name: 'a short name that is a branch and a tag',
-    inputs: { ref: 'both' },
-    commit: commits.feature,
-    branch: 'both',
-    ref: 'both',
-    refs: ['refs/heads/both', 'refs/remotes/origin/both', 'refs/tags/both'],
   },
   {
     name: 'a short tag name',
@@ -151,22 +104,6 @@ const rows: readonly Row[] = [
     branch: null,
     ref: 'refs/custom/Thing',
     refs: ['refs/custom/Thing'],
-  },
-  {
-    name: 'a commit',
-    inputs: { ref: ` ${commits.old.toUpperCase()}\n` },
-    commit: commits.old,
-    branch: null,
-    ref: '',
-    refs: [],
-  },
-  {
-    name: 'the default branch of another repository',
-    env: { GITHUB_REPOSITORY: 'owner/another' },
-    commit: commits.main,
-    branch: 'main',
-    ref: 'refs/heads/main',
-    refs: ['refs/heads/main', 'refs/remotes/origin/main'],
   },
   {
     name: 'a branch with tags',
