@@ -2,7 +2,7 @@
  * What the engine does not do itself is found before anything is touched and handed to git with a reason; with
  * `engine: native` it is refused instead. The result is git's either way.
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectSameAsGit, type OracleCase } from '../../support/oracle.ts';
@@ -59,6 +59,34 @@ describe('conversions', () => {
         unclean: true,
       },
     );
+  });
+});
+
+describe('attributes of another tree', () => {
+  const rules = repository.commit({ '.gitattributes': '* text eol=crlf\n' });
+
+  // git knows the variable from 2.41 on and the setting from 2.43 on. What it makes of them is right, and so it is asked.
+  it.each<[string, Partial<OracleCase>]>([
+    ['GIT_ATTR_SOURCE', { env: { GIT_ATTR_SOURCE: rules.commit } }],
+    ['attr.tree', { config: { 'attr.tree': rules.commit } }],
+  ])('%s', async (_, setting) => {
+    await handedOver(plain, /attributes are taken from another tree/, { ...setting, modes: [0] });
+  });
+
+  it('are those by which files are written, where this git knows them', async ({ skip }) => {
+    const [major, minor] = gitVersion();
+    if (major < 2 || (major === 2 && minor < 41)) skip(`git ${major}.${minor} has no GIT_ATTR_SOURCE (2.41 has)`);
+    const { commit } = repository.commit(plain);
+    const directory = join(folder, 'attr-source');
+    git(folder, ['clone', '-q', '--no-checkout', repository.directory, directory]);
+    process.env['GIT_ATTR_SOURCE'] = rules.commit;
+    try {
+      const { report } = await runOurs({ directory, target: { kind: 'detach', revision: commit } });
+      expect(report.error).toBeUndefined();
+    } finally {
+      delete process.env['GIT_ATTR_SOURCE'];
+    }
+    expect(readFileSync(join(directory, 'a'), 'latin1')).toBe('a\r\n');
   });
 });
 

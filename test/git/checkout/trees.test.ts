@@ -126,18 +126,18 @@ describe('shapes', () => {
     await expectSameAsGit({ repository, revision: commitOf(entries), fsck: false });
   });
 
-  it('a directory of 500 levels', async () => {
+  it('a directory of 1,000 levels', async () => {
     // In a repository of its own, as the next: every case copies all objects of its repository.
     const deep = new GitRepository(join(folder, 'deep'));
     let tree = deep.rawTree([file('f', deep.object('blob', 'content\n'))]);
-    for (let level = 0; level < 499; level++) {
+    for (let level = 0; level < 999; level++) {
       tree = deep.rawTree(level % 10 === 0 ? [dir('d', tree), file('f', blob)] : [dir('d', tree)]);
     }
     const { commit } = deep.rawCommit(tree);
     deep.git(['repack', '-adq']);
     deep.git(['prune-packed']);
     await expectSameAsGit({ repository: deep, revision: commit, modes: FEW_MODES, fsck: false });
-    const config = { 'core.maxTreeDepth': '499' };
+    const config = { 'core.maxTreeDepth': '999' };
     const { directory } = deep;
     const { report } = await runOurs({ directory, target: { kind: 'detach', revision: commit }, config });
     expect(report.error?.code).toBe('tree-too-deep');
