@@ -126,7 +126,7 @@ export interface Observer {
 }
 
 export interface Progress {
-  readonly phase: 'fetch' | 'write';
+  readonly phase: 'fetch' | 'lfs' | 'write';
   readonly filesDone: number;
   readonly filesTotal: number;
   readonly bytesDone: number;

@@ -12,6 +12,7 @@ import { writeLooseCommit } from '../odb/loose-writer.ts';
 import type { ObjectFormat } from '../oid.ts';
 import type { EnginePorts, FetchLimits } from '../settings.ts';
 import { lfsError } from './lfs-error.ts';
+import { LfsProgress } from './lfs-progress.ts';
 import { runOnline } from './online-git.ts';
 import { redactor } from './redact.ts';
 
@@ -47,6 +48,9 @@ export interface LfsFacts {
 }
 
 const PREFIX = 'parallel-checkout-';
+
+/** The observer wants a few calls a second. */
+const PROGRESS_MS = 250;
 
 /** In a store that others use, a directory this old was left by a run that was killed: none takes as long. */
 const LEFT_OVER_MS = 86_400_000;
@@ -138,33 +142,39 @@ export async function downloadLfs(
   await withScratch(facts, async (scratch) => {
     const commit = scratch.fill(facts.objectFormat, pointers, lfsConfig);
     const what = `download of Git LFS files from '${redact(remote)}'`;
-    await runOnline(
-      {
-        what,
-        args: [
-          ...(facts.configured('lfs.transfer.maxretries') === undefined
-            ? ['-c', `lfs.transfer.maxretries=${MAX_RETRIES}`]
-            : []),
-          ...facts.configArgs,
-          ...scratch.options,
-          'lfs',
-          'fetch',
-          // The choice has been made.
-          '--include=',
-          '--exclude=',
-          remote,
-          commit,
-        ],
-        cwd: scratch.workTree,
-        env: { ...facts.env, ...scratch.environment(facts.gitDir) },
-        limits,
-        mark: () => scratch.progressBytes(),
-        explain: ({ stdout, stderr, exitCode }) =>
-          lfsError(`${stderr}\n${stdout.toString('utf8')}`, exitCode, what, pathOf, redact),
-        ...(signal === undefined ? {} : { signal }),
-      },
-      ports,
-    );
+    const progress = new LfsProgress(scratch.progress, new Set(pointers.map(({ oid, path }) => oid ?? path)).size);
+    const timer = setInterval(() => ports.observer.progress(progress.read()), PROGRESS_MS);
+    try {
+      await runOnline(
+        {
+          what,
+          args: [
+            ...(facts.configured('lfs.transfer.maxretries') === undefined
+              ? ['-c', `lfs.transfer.maxretries=${MAX_RETRIES}`]
+              : []),
+            ...facts.configArgs,
+            ...scratch.options,
+            'lfs',
+            'fetch',
+            // The choice has been made.
+            '--include=',
+            '--exclude=',
+            remote,
+            commit,
+          ],
+          cwd: scratch.workTree,
+          env: { ...facts.env, ...scratch.environment(facts.gitDir) },
+          limits,
+          mark: () => progress.mark(),
+          explain: ({ stdout, stderr, exitCode }) =>
+            lfsError(`${stderr}\n${stdout.toString('utf8')}`, exitCode, what, pathOf, redact),
+          ...(signal === undefined ? {} : { signal }),
+        },
+        ports,
+      );
+    } finally {
+      clearInterval(timer);
+    }
   });
 }
 
@@ -190,21 +200,22 @@ class Scratch {
   readonly workTree: string;
   readonly #objects: string;
   readonly #storage: string;
-  readonly #progress: string;
+  /** What git-lfs tells of its progress. */
+  readonly progress: string;
 
   constructor(root: string, store: LfsStore) {
     this.root = root;
     this.workTree = join(root, 'tree');
     this.#objects = join(root, 'git-objects');
     this.#storage = join(root, 'storage');
-    this.#progress = join(root, 'progress');
+    this.progress = join(root, 'progress');
     for (const directory of [store.objects, this.workTree, this.#objects, this.#storage]) {
       mkdirSync(directory, { recursive: true });
     }
     // A junction needs no right of its own on Windows.
     symlinkSync(store.objects, join(this.#storage, 'objects'), 'junction');
     writeFileSync(join(this.#storage, 'logs'), '');
-    writeFileSync(this.#progress, '');
+    writeFileSync(this.progress, '');
   }
 
   /** Makes the commit. Returns its id. */
@@ -223,13 +234,8 @@ class Scratch {
       GIT_DIR: gitDir,
       GIT_WORK_TREE: this.workTree,
       GIT_OBJECT_DIRECTORY: this.#objects,
-      GIT_LFS_PROGRESS: this.#progress,
+      GIT_LFS_PROGRESS: this.progress,
     };
-  }
-
-  /** How much git-lfs has written about its progress: more means that something came. */
-  progressBytes(): number {
-    return statSync(this.#progress, { throwIfNoEntry: false })?.size ?? 0;
   }
 }
 
