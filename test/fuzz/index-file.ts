@@ -51,6 +51,30 @@ export function indexFacts(bytes: Buffer, hashSize: number): IndexFacts {
   return { version, extensions };
 }
 
+/**
+ * What a cache tree (the extension TREE) says: a line for each directory whose tree is known, with its entries and its id. git may
+ * leave in it a directory that is gone, marked as not known, which says no more than its absence.
+ */
+export function knownTreesText(bytes: Buffer, hashSize: number): string {
+  const lines: string[] = [];
+  let at = 0;
+  const read = (parent: string): void => {
+    const name = bytes.toString('latin1', at, bytes.indexOf(0, at));
+    at = bytes.indexOf(0, at) + 1;
+    const end = bytes.indexOf(0x0a, at);
+    const [count = 0, below = 0] = bytes.toString('latin1', at, end).split(' ').map(Number);
+    at = end + 1;
+    const path = `${parent}${name}/`;
+    if (count >= 0) {
+      lines.push(`${path} ${count} ${bytes.toString('hex', at, at + hashSize)}`);
+      at += hashSize;
+    }
+    for (let i = 0; i < below; i++) read(path);
+  };
+  read('');
+  return lines.join('\n');
+}
+
 const PLACES: Readonly<Record<StatField, number>> = {
   ctime: 0,
   mtime: 8,

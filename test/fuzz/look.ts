@@ -7,7 +7,7 @@ import { lstatSync, readFileSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { identities, inside, snapshot, type Snapshot } from '../support/worktree.ts';
 import { HASH_BYTES } from './build.ts';
-import { indexFacts } from './index-file.ts';
+import { indexFacts, knownTreesText } from './index-file.ts';
 import type { Case } from './model.ts';
 import type { Shell } from './shell.ts';
 
@@ -56,7 +56,9 @@ export async function look(
   if (bytes !== null) {
     const { version, extensions } = indexFacts(bytes, HASH_BYTES[one.hash]);
     facts.set('version', String(version));
-    for (const [name, value] of extensions) facts.set(name, name === 'TREE' ? value.toString('hex') : 'there');
+    for (const [name, value] of extensions) {
+      facts.set(name, name === 'TREE' ? knownTreesText(value, HASH_BYTES[one.hash]) : 'there');
+    }
     // Then status goes by stat data wherever it can, in whichever second this runs.
     const later = Date.now() / 1000 + 10;
     utimesSync(index, later, later);
