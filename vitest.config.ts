@@ -1,8 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // .ci/run sets TEST_RESULTS to a file and counts there what really ran.
 const results = process.env['TEST_RESULTS'];
+
+/** The unit tests are many short files: at the end they keep all processes at work until the last long one is done. */
+class UnitTestsLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isUnit = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/unit/');
+    const sorted = await super.sort(files);
+    return [...sorted.filter((file) => !isUnit(file)), ...sorted.filter(isUnit)];
+  }
+}
 
 export default defineConfig(({ mode }) => ({
   test: {
@@ -14,6 +24,7 @@ export default defineConfig(({ mode }) => ({
     pool: 'forks',
     // By default vitest leaves a core idle, and there may be only two.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: UnitTestsLast },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     passWithNoTests: false,
