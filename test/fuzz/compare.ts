@@ -116,12 +116,16 @@ function knownDifferences(
   const isHalfway =
     git.ending.failed && ours.ending.failed && git.ending.text.includes('fatal: cannot create directory at');
 
+  // "Cleaning": nothing is removed where the checkout cannot begin.
+  const isUncleaned = git.ending.failed && ours.ending.failed && step.clean !== undefined;
+
   const pathOf = (aspect: Aspect, name: string): string =>
     aspect === 'status' ? name.slice(3) : aspect === 'stat' || aspect === 'entries' ? name.slice(0, -2) : name;
 
   return (aspect, name, theirs, mine) => {
     if (wasLeftOut(pathOf(aspect, name))) return true;
-    if (isHalfway && (aspect === 'files' || aspect === 'rewritten' || aspect === 'status')) return true;
+    const isOfFiles = aspect === 'files' || aspect === 'rewritten' || aspect === 'status';
+    if (isOfFiles && (isHalfway || (isUncleaned && theirs === 'nothing'))) return true;
     switch (aspect) {
       case 'index':
         // "Index version 2 is written", and of the extensions only the cache tree.
