@@ -96,7 +96,18 @@ export const cases: Record<string, BenchCase> = {
     'git-1',
     'git-2',
   ]),
-  'step-dozen': stepCase('dozen', 'main', 'A dozen files: the whole action step', ['ours', 'by-hand-1']),
+  'step-dozen': stepCase('dozen', 'main', 'A dozen files: the whole action step', [
+    'ours',
+    'by-hand-1',
+    'checkout-commands',
+  ]),
+  'step-dozen-reused': stepCase(
+    'dozen',
+    'main',
+    'A dozen files: the whole action step in a directory that has them',
+    ['ours', 'by-hand-1', 'checkout-commands'],
+    { reused: true },
+  ),
   'step-linux-6.12': stepCase('linux', 'v6.12', 'Linux 6.12: the whole action step', [
     'ours',
     'by-hand-1',
@@ -295,8 +306,14 @@ function cloneCase(name: CorpusName, branch: string, title: string, competitors:
   };
 }
 
-/** An action's step on an empty workspace, against the same by hand. */
-function stepCase(name: CorpusName, branch: string, title: string, competitors: string[]): BenchCase {
+/** An action's step on an empty workspace, or on one that an earlier job has left, against the same by hand. */
+function stepCase(
+  name: CorpusName,
+  branch: string,
+  title: string,
+  competitors: string[],
+  { reused = false }: { readonly reused?: boolean } = {},
+): BenchCase {
   return {
     title,
     competitors,
@@ -306,6 +323,39 @@ function stepCase(name: CorpusName, branch: string, title: string, competitors: 
       const server = await startServer({ [name]: facts.path }, join(folder, 'server'));
       const repository = `bench/${name}`;
 
+      // The refs that the action makes too.
+      const fetchAndCheckOut = (url: string, workers: string, again: boolean): string[] => [
+        ...(again ? ['git clean -qffdx'] : ['git init -q', `git remote add origin ${url}`]),
+        `git fetch -q --no-tags --depth 1 origin +${commit}:refs/remotes/origin/${branch}`,
+        `git -c checkout.workers=${workers} checkout -q --force -B ${branch} refs/remotes/origin/${branch}`,
+      ];
+      /** Empty, or as an earlier job left it, a while ago. */
+      const workspace = async (place: Place): Promise<string> => {
+        const workTree = join(place.fresh, 'workspace');
+        mkdirSync(workTree);
+        if (!reused) return workTree;
+        const script = fetchAndCheckOut(`${server.url}/${repository}`, '1', false).join(' && ');
+        await run('/bin/sh', ['-c', script], { cwd: workTree, env: gitEnvironment() });
+        await run('sync', ['-f', workTree]);
+        // Files of the second in which the index was written have to be read by whoever comes next.
+        await sleep(1100);
+        utimesSync(join(workTree, '.git', 'index'), new Date(), new Date());
+        return workTree;
+      };
+      const byHand = (id: string, shown: string, script: (url: string) => string): Competitor => ({
+        name: id,
+        shown,
+        prepare: async (place) => {
+          const workTree = await workspace(place);
+          const args = ['-c', script(`${server.url}/${repository}`)];
+          const temp = join(place.side, 'runner-temp');
+          mkdirSync(temp);
+          const env = { ...gitEnvironment(), RUNNER_TEMP: temp };
+          const command = { program: '/bin/sh', args, cwd: workTree, env };
+          return { command, gitDir: join(workTree, '.git'), workTree };
+        },
+      });
+
       const action = (id: string, home: string, script: string, inputs: Record<string, string>): Competitor => ({
         name: id,
         shown: `node ${script.replace(`${root}/`, '')} (as a runner starts it${Object.entries(inputs)
@@ -313,8 +363,7 @@ function stepCase(name: CorpusName, branch: string, title: string, competitors: 
           .join('')})`,
         ...missing(script),
         prepare: async (place) => {
-          const workTree = join(place.fresh, 'workspace');
-          mkdirSync(workTree);
+          const workTree = await workspace(place);
           const env = runnerEnvironment(place, {
             repository,
             branch,
@@ -346,32 +395,83 @@ function stepCase(name: CorpusName, branch: string, title: string, competitors: 
             const none = 'set BENCH_ACTIONS_CHECKOUT to the folder of a clone of actions/checkout';
             return { name: id, shown, missing: none, prepare: () => Promise.reject(new Error(none)) };
           }
+          if (id === 'checkout-commands') {
+            const commands = (url: string): string =>
+              checkoutCommands({ url, branch, commit, origin: server.url, reused }).join('\n');
+            return byHand(
+              id,
+              `the ${commands('URL').split('\n').length} git commands of actions/checkout, one by one`,
+              commands,
+            );
+          }
           const hand = workersOf('by-hand', id);
           if (hand === undefined) return undefined;
-          // The refs that the action makes too.
-          const script = (url: string): string =>
-            [
-              `git init -q`,
-              `git remote add origin ${url}`,
-              `git fetch -q --no-tags --depth 1 origin +${commit}:refs/remotes/origin/${branch}`,
-              `git -c checkout.workers=${hand.workers ?? '1'} checkout -q --force -B ${branch} refs/remotes/origin/${branch}`,
-            ].join(' && ');
-          return {
-            name: id,
-            shown: script('URL'),
-            prepare: async (place) => {
-              const workTree = join(place.fresh, 'workspace');
-              mkdirSync(workTree);
-              const args = ['-c', script(`${server.url}/${repository}`)];
-              const command = { program: '/bin/sh', args, cwd: workTree, env: gitEnvironment() };
-              return { command, gitDir: join(workTree, '.git'), workTree };
-            },
-          };
+          const script = (url: string): string => fetchAndCheckOut(url, hand.workers ?? '1', reused).join(' && ');
+          return byHand(id, script('URL'), script);
         },
         close: server.close,
       };
     },
   };
+}
+
+/** What the git commands of a step are made of. */
+interface StepFacts {
+  readonly url: string;
+  readonly origin: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly reused: boolean;
+}
+
+/**
+ * The git commands that actions/checkout 7 starts for a push, in their order: 24 of them, 31 in a directory that is used again. What it
+ * does between them (Node, files) is left out, so a step of it takes longer than these. Lines of a shell script; where a command finds
+ * nothing its status is not 0, which is as it should be.
+ */
+function checkoutCommands({ url, origin, branch, commit, reused }: StepFacts): string[] {
+  const file = '"$RUNNER_TEMP/git-credentials-0c2f3b4e-0000-4000-8000-000000000000.config"';
+  const foreach = (command: string): string => `git submodule foreach --recursive sh -c '${command} || :'`;
+  const header = `http.${origin}/.extraheader`;
+  const tracking = `refs/remotes/origin/${branch}`;
+  const prepare = reused
+    ? [
+        'git config --local --get remote.origin.url',
+        'git rev-parse --symbolic-full-name --verify --quiet HEAD',
+        'git checkout --quiet --detach',
+        'git rev-parse --symbolic-full-name --branches',
+        `git branch --quiet --delete --force ${branch}`,
+        'git rev-parse --symbolic-full-name --remotes=origin',
+        'git submodule status',
+        'git clean -ffdx',
+        'git reset --quiet --hard HEAD',
+      ]
+    : ['git init --quiet .', `git remote add origin ${url}`];
+  return [
+    'git version',
+    'git config --file "$RUNNER_TEMP/gitconfig" --add safe.directory "$PWD"',
+    ...prepare,
+    'git config --local gc.auto 0',
+    "git config --local --name-only --get-regexp 'core\\.sshCommand'",
+    foreach('git config --local --name-only --get-regexp core.sshCommand'),
+    `git config --local --name-only --get-regexp '${header}'`,
+    foreach(`git config --local --name-only --get-regexp ${header}`),
+    "git config --local --name-only --get-regexp '^includeIf\\.gitdir:'",
+    foreach('git config --local --show-origin --name-only --get-regexp remote.origin.url'),
+    `git config --file ${file} ${header} 'AUTHORIZATION: basic eDpi'`,
+    `git config --local "includeIf.gitdir:$PWD/.git.path" ${file}`,
+    `git config --local "includeIf.gitdir:$PWD/.git/worktrees/*.path" ${file}`,
+    'git config --local includeIf.gitdir:/github/workspace/.git.path /github/runner_temp/x.config',
+    "git config --local 'includeIf.gitdir:/github/workspace/.git/worktrees/*.path' /github/runner_temp/x.config",
+    `git -c protocol.version=2 fetch --quiet --no-tags --prune --no-recurse-submodules --depth=1 origin +${commit}:${tracking}`,
+    `git branch --list --remote origin/${branch}`,
+    `git rev-parse ${tracking}`,
+    'git sparse-checkout disable',
+    'git config --local --unset-all extensions.worktreeConfig',
+    `git checkout --quiet --force -B ${branch} ${tracking}`,
+    'git log -1',
+    'git log -1 --format=%H',
+  ].map((line) => `${line} > /dev/null`);
 }
 
 interface Job {
