@@ -22,6 +22,7 @@ const ENGINE_FOLDERS = [
   'checkout',
   'report',
   'run',
+  'submodules',
 ];
 
 // Types and small values that every folder may import.

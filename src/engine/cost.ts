@@ -37,4 +37,5 @@ export type PhaseName =
   | 'write' // entries written by the workers
   | 'links' // symbolic links, submodule directories and collided entries
   | 'index' // index file, HEAD, refs
+  | 'submodules' // all of theirs: fetched, checked out, removed
   | 'git-checkout'; // the whole checkout by git, where the engine handed it over

@@ -16,10 +16,12 @@ import type { Report } from './report/report.ts';
 import { checkoutByGit } from './run/git-checkout.ts';
 import { checkoutNatively } from './run/native-checkout.ts';
 import { whatNeedsGit } from './run/needs-git.ts';
-import { NOTHING, beginRun, report } from './run/run-state.ts';
+import { NOTHING, beginRun, report, type RunState } from './run/run-state.ts';
 import { StreamOrGit } from './run/fetch-route.ts';
 import { DEFAULT_PLANNED_FILES, type OpenedRepository, type Session, planFor } from './run/session.ts';
 import { parseSparseSetting } from './setting-values.ts';
+import { updateSubmodules } from './submodules/update-submodules.ts';
+import { withSubmodules } from './submodules/report-submodules.ts';
 import type {
   CheckoutRequest,
   CloneRequest,
@@ -154,6 +156,46 @@ async function runCheckout(
   const run = beginRun(fetched);
   const begun = fetched?.begun instanceof StreamedCheckout ? fetched.begun : undefined;
   if (fetched === undefined) run.phases.push({ name: 'start', ms: run.startedMs });
+  const own = await checkOutOne(run, request, ports, { reflogMessage, begun });
+  const { submodules: settings } = request;
+  if (settings === undefined || own.report.error !== undefined || own.opened === null) return own.report;
+  const started = performance.now();
+  const outcome = await updateSubmodules(
+    {
+      request,
+      settings,
+      ports,
+      checkOut: (inner, opened, turn) => checkOutOne(beginRun(undefined), inner, ports, { opened, turn }),
+    },
+    own.opened,
+  );
+  return withSubmodules(own.report, outcome, performance.now() - started, process.cpuUsage(run.cpuStart));
+}
+
+interface CheckedOut {
+  readonly report: Report;
+  /** The repository as it was found; null where that failed. */
+  readonly opened: OpenedRepository | null;
+}
+
+interface CheckOutOptions {
+  readonly reflogMessage?: string | undefined;
+  /** What was written while the pack came. */
+  readonly begun?: StreamedCheckout | undefined;
+  /** The repository, where it has been opened. */
+  readonly opened?: OpenedRepository | null;
+  /** Waits for the turn to write. */
+  readonly turn?: <Value>(work: () => Promise<Value>) => Promise<Value>;
+}
+
+/** Checks out one repository. Only bugs are thrown. */
+async function checkOutOne(
+  run: RunState,
+  request: CheckoutRequest,
+  ports: EnginePorts,
+  { reflogMessage, begun, opened: known = null, turn = (work) => work() }: CheckOutOptions,
+): Promise<CheckedOut> {
+  let opened = known;
   try {
     const location = {
       directory: request.directory,
@@ -167,14 +209,15 @@ async function runCheckout(
       const setting = parseSparseSetting(patterns, kind === 'cone', 'sparse');
       await writeSparseSettings(location, setting, ports.git, request.signal);
     }
-    const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
-    const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
-    const session = { request, ports, run, host, reflogMessage, ...opened, streamed: begun };
-    return await route(session);
+    const found = opened ?? (await openRepositoryAndConfig(location, ports.git, request.signal));
+    opened = found;
+    const host = request.hostFacts ?? probeHost({ workTree: found.repository.workTree });
+    const session = { request, ports, run, host, reflogMessage, ...found, streamed: begun };
+    return { report: await turn(() => route(session)), opened };
   } catch (error) {
     await begun?.abandon();
     if (!(error instanceof CheckoutError)) throw error;
-    return report(run, NOTHING, [], [], error);
+    return { report: report(run, NOTHING, [], [], error), opened };
   }
 }
 

@@ -40,6 +40,8 @@ export interface ErrorSubject {
   readonly option?: string;
   /** The operating system's code, such as ENOSPC. */
   readonly errno?: string;
+  /** Path of the submodule, where it concerns one; other paths are below that then. */
+  readonly submodule?: string;
   /** The exit status that the run must have where that is not the one of its code. */
   readonly exitStatus?: number;
 }

@@ -10,6 +10,9 @@ import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '
 /** A worker is a thread of about 10 MB; more than this many is a typing error, not a wish. */
 export const MAX_WORKERS = 1024;
 
+/** More at once is what servers answer with 429 to; actions/checkout fetches one at a time. */
+export const MAX_SUBMODULE_JOBS = 8;
+
 /** Below this the scratch buffers of one worker and the pack windows do not fit. */
 export const MIN_MEMORY_LIMIT_BYTES = 16_000_000;
 
@@ -86,6 +89,11 @@ export function parseFetchLimits(texts: FetchLimitTexts, prefix = ''): FetchLimi
     ...(stall === undefined ? {} : { stallMs: stall * 1000 }),
     ...(deadline === undefined ? {} : { deadlineMs: deadline * 1000 }),
   };
+}
+
+/** How many submodules are fetched at once: 1 to {@link MAX_SUBMODULE_JOBS}. Throws `usage` naming `option`. */
+export function parseSubmoduleJobs(text: string, option: string): number {
+  return parseWholeNumber(text, option, 1, MAX_SUBMODULE_JOBS);
 }
 
 /** `auto`, `native` or `git`. Throws `usage` naming `option`. */

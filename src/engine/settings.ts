@@ -83,6 +83,24 @@ export interface CheckoutRequest extends RunSettings {
   readonly lfs?: LfsSettings;
   /** Removes first what is untracked or ignored, as `git clean -ffdx` does. */
   readonly clean?: CleanSettings;
+  /** Checks submodules out as well, once the checkout itself is done; without it they are left as they are. */
+  readonly submodules?: SubmoduleSettings;
+}
+
+/** Which submodules, and how they are fetched: `git submodule sync` and `git submodule update --init --force`. */
+export interface SubmoduleSettings {
+  /** Those of submodules too. */
+  readonly recursive: boolean;
+  /** How many are fetched at once, from 1 to MAX_SUBMODULE_JOBS. */
+  readonly jobs: number;
+  /** Commits of history of each; without it all. */
+  readonly depth?: number;
+  /** Lines of a gitignore file, matched with paths of submodules; without any all are wanted. */
+  readonly include: readonly string[];
+  /** Those that are not wanted, in the same form. */
+  readonly exclude: readonly string[];
+  /** Environment of git processes that talk to a submodule's server; the place for credentials. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Where Git LFS files come from; which paths, the configuration says (lfs.fetchinclude, lfs.fetchexclude). */
@@ -106,6 +124,8 @@ export interface CloneRequest extends RunSettings {
   readonly depth?: number;
   /** Without it all is checked out. */
   readonly sparse?: SparseSetting;
+  /** As in CheckoutRequest. */
+  readonly submodules?: SubmoduleSettings;
 }
 
 /** Request: say what a checkout of this many files would do here. */
@@ -165,6 +185,8 @@ export interface GitResult {
 /** Request: bring objects into the repository at `directory` from its remote. */
 export interface FetchRequest {
   readonly directory: string;
+  /** Where the repository is not to be found from `directory`. */
+  readonly gitDir?: string;
   readonly remote: string;
   readonly refspecs: readonly string[];
   /** Commits of history to bring; without it all that the refspecs reach. */

@@ -4,7 +4,7 @@
  */
 import { lstatSync, type Stats } from 'node:fs';
 import { bufferOver, type Bytes } from '../bytes.ts';
-import { errnoOf } from '../errors.ts';
+import { CheckoutError, errnoOf } from '../errors.ts';
 import type { IndexTable } from '../index/index-table.ts';
 import { MODE_GITLINK } from '../object/tree.ts';
 import { displayPath, type WorktreePaths } from '../worktree/paths.ts';
@@ -28,6 +28,7 @@ export interface Removed {
  * is left alone.
  * @param files what threads have removed
  * @param keep a directory that must not be removed
+ * @param withSubmodules remove submodules with all that is in them, which git leaves
  */
 export function endRemovals(
   index: IndexTable,
@@ -35,6 +36,7 @@ export function endRemovals(
   files: Removals,
   paths: WorktreePaths,
   keep: string,
+  withSubmodules: boolean,
 ): Removed {
   const { pathBytes, pathOffsets } = index;
   const warnings: string[] = [];
@@ -70,8 +72,8 @@ export function endRemovals(
     }
     if (leading !== 'real') continue;
     const path = paths.absolute(pathBytes, start, end);
-    // A populated submodule stays, as with git.
-    const removed = removeEmptyDirectory(path, keep);
+    // A populated submodule stays, as with git, unless it was asked for that none does.
+    const removed = removeEmptyDirectory(path, keep) || (withSubmodules && removeDirectory(path, keep, warnings));
     if (removed) count++;
     if (removed || lstatOrNothing(path) === undefined) {
       if (emptied !== null) addDirectories(emptied, pathBytes, start, end);
@@ -86,6 +88,19 @@ export function endRemovals(
     if (directories.leadTo(pathBytes, start, end)) removeEmptyDirectory(paths.absolute(pathBytes, start, end), keep);
   }
   return { count, warnings };
+}
+
+/** Removes a submodule's directory with all that is in it. Of a link or file in its place nothing is ours. */
+function removeDirectory(path: Buffer, keep: string, warnings: string[]): boolean {
+  if (lstatOrNothing(path)?.isDirectory() !== true) return false;
+  try {
+    removeAll(path, keep);
+    return true;
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    warnings.push(error.message);
+    return false;
+  }
 }
 
 /** Adds all directories that lead to a path. */

@@ -86,6 +86,8 @@ export interface TreeCheckout {
   readonly clean?: Pick<CleanRules, 'exclude' | 'ignoreCase' | 'spared'>;
   /** What was written while the pack came; there is no index then, and the working tree was empty before. */
   readonly streamed?: StreamedTree | undefined;
+  /** Submodules that the new tree does not have are removed with all that is in them; else they stay, as with git. */
+  readonly removesSubmodules?: boolean;
   /** Called when all is decided and nothing is touched yet; may still throw. */
   readonly beforeTouching?: () => void;
 }

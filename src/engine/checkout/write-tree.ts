@@ -125,7 +125,7 @@ export async function writeTree(
     const removed =
       request.index === null || removals === null
         ? { count: 0, warnings: [] }
-        : endRemovals(request.index, comparison, removals, paths, request.keep);
+        : endRemovals(request.index, comparison, removals, paths, request.keep, request.removesSubmodules === true);
     for (const line of removed.warnings) request.warn(line);
 
     // Workers write from here on; each waits until its next batch is cleared.

@@ -28,11 +28,17 @@ export type ConfigVariables = readonly (readonly [name: string, value: string])[
  *
  * @throws CheckoutError 'config-invalid' for a name or value that the syntax cannot hold
  */
-export function withSection(content: Buffer, section: string, subsection: string, values: ConfigVariables): Buffer {
-  if (/[\n\0]/.test(subsection)) {
+export function withSection(
+  content: Buffer,
+  section: string,
+  subsection: string | null,
+  values: ConfigVariables,
+): Buffer {
+  if (subsection !== null && /[\n\0]/.test(subsection)) {
     throw new CheckoutError('config-invalid', "a configuration section's name has a line feed or NUL byte");
   }
-  const header = `[${section} "${subsection.replace(/["\\]/g, '\\$&')}"]`;
+  const name = subsection === null ? '' : ` "${subsection.replace(/["\\]/g, '\\$&')}"`;
+  const header = `[${section}${name}]`;
   const separator = content.length > 0 && content[content.length - 1] !== 10 ? '\n' : '';
   const lastHeader = content
     .toString('latin1')
@@ -67,8 +73,29 @@ export function raiseFormatVersion(path: string): void {
  *
  * @throws CheckoutError 'ref-locked' when the file is locked, 'io', and as withSection
  */
-export function appendToConfig(path: string, section: string, subsection: string, values: ConfigVariables): void {
-  editConfig(path, (content) => withSection(content, section, subsection, values));
+export function appendToConfig(
+  path: string,
+  section: string,
+  subsection: string | null,
+  values: ConfigVariables,
+): void {
+  appendSections(path, [{ section, subsection, values }]);
+}
+
+/** A section and what is added to it; no subsection for `[section]`. */
+export interface AppendedSection {
+  readonly section: string;
+  readonly subsection: string | null;
+  readonly values: ConfigVariables;
+}
+
+/** Adds several sections at once, as appendToConfig does one. */
+export function appendSections(path: string, sections: readonly AppendedSection[]): void {
+  editConfig(path, (content) => {
+    let edited = content;
+    for (const { section, subsection, values } of sections) edited = withSection(edited, section, subsection, values);
+    return edited;
+  });
 }
 
 function editConfig(path: string, edit: (content: Buffer) => Buffer): void {

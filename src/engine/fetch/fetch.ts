@@ -34,7 +34,8 @@ export function fetchArgs(request: FetchRequest, config: readonly ConfigOverride
       option: 'depth',
     });
   }
-  const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2'];
+  const place = request.gitDir === undefined ? [] : [`--git-dir=${request.gitDir}`];
+  const args = [...place, ...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2'];
   if (meterOnly) args.push('-c', 'fetch.unpackLimit=1');
   args.push('fetch');
   if (!request.tags) args.push('--no-tags');

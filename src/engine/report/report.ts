@@ -47,6 +47,8 @@ export interface Report {
   readonly skipped: readonly SkippedEntry[];
   /** Work that was handed to git, each with its reason. */
   readonly fallbacks: readonly Fallback[];
+  /** Submodules that were checked out, in the order of their paths; absent where none were asked for. */
+  readonly submodules?: readonly SubmoduleReport[];
   /** Present when the run failed. */
   readonly error?: ErrorJson;
 }
@@ -55,6 +57,21 @@ export interface SkippedEntry {
   /** Display form of the path. */
   readonly path: string;
   readonly reason: string;
+}
+
+/** What a submodule came to. Its files are not in the totals, which are those of the outermost repository. */
+export interface SubmoduleReport {
+  /** From the top of the outermost working tree. */
+  readonly path: string;
+  readonly commit: string;
+  readonly engine: 'native' | 'git';
+  readonly files: number;
+  readonly kept: number;
+  readonly bytesWritten: number;
+  /** Worker threads that wrote its files. */
+  readonly workers: number;
+  /** Fetch and checkout, without waiting for its turn. */
+  readonly ms: number;
 }
 
 export interface Fallback {

@@ -139,7 +139,10 @@ export async function checkoutNatively(session: Session, routeReasons: readonly 
       // Where a stream has begun there was nothing before it.
       ...(request.clean === undefined || session.streamed !== undefined
         ? {}
-        : { clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) } }),
+        : {
+            clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) },
+            removesSubmodules: request.submodules !== undefined,
+          }),
       beforeTouching: () => {
         if (target.change === null) return;
         prepared.head = prepareHeadUpdate(

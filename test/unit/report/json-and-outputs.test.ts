@@ -68,6 +68,7 @@ it('documents every phase and every error code', () => {
     write: true,
     links: true,
     index: true,
+    submodules: true,
     'git-checkout': true,
   };
   const codes: Record<ErrorCode, true> = {
