@@ -84,7 +84,10 @@ export function submoduleState(top: string): string {
 }
 
 /** The commands of actions/checkout. */
-export function updateByGit(top: string, { depth, recursive }: { readonly depth: number; readonly recursive: boolean }): void {
+export function updateByGit(
+  top: string,
+  { depth, recursive }: { readonly depth: number; readonly recursive: boolean },
+): void {
   const deep = recursive ? ['--recursive'] : [];
   git(top, ['submodule', 'sync', ...deep]);
   git(top, [

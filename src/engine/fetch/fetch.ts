@@ -79,7 +79,7 @@ export async function fetchByGit(
     }
     if (!isMeterInMotion(line)) observer.info(redact(line));
   };
-  const unfinished = new UnfinishedPacks(join(request.directory, '.git', 'objects', 'pack'));
+  const unfinished = new UnfinishedPacks(join(request.gitDir ?? join(request.directory, '.git'), 'objects', 'pack'));
   await runOnline(
     {
       what: `fetch from '${redact(request.remote)}'`,

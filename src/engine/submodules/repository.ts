@@ -8,7 +8,8 @@ import { openObjects } from '../checkout/open-objects.ts';
 import { appendSections, type AppendedSection } from '../config/append-section.ts';
 import { configArgs } from '../config/git-options.ts';
 import { CheckoutError } from '../errors.ts';
-import { FETCH_ENVIRONMENT, fetchByGit } from '../fetch/fetch.ts';
+import { fetchByGit } from '../fetch/fetch.ts';
+import { FETCH_ENVIRONMENT } from '../fetch/online-git.ts';
 import { parseRemoteHead, type RemoteHead } from '../fetch/clone-plan.ts';
 import { redactUrls } from '../fetch/redact.ts';
 import { processEnvironment } from '../gitdir/environment.ts';
@@ -240,6 +241,7 @@ async function fetchRefs(
       progress: false,
       transport: request.transport,
       env: serverEnvironment(fetch),
+      ...(request.fetchLimits === undefined ? {} : { limits: request.fetchLimits }),
       signal,
     },
     ports,
@@ -250,7 +252,7 @@ async function fetchRefs(
 function hasCommit({ repository, config }: OpenedRepository, oid: string, ports: EnginePorts): boolean {
   const odb = openObjects(repository, config, processEnvironment(), (line) => ports.observer.warning(line));
   try {
-    return odb.find(oidFromHex(oid), 0);
+    return odb.absent(oidFromHex(oid), 0) === null;
   } finally {
     odb.close();
   }
