@@ -9,7 +9,7 @@
  */
 import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { basename, join, posix, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { CheckoutError, errnoOf, ioError } from '../engine/errors.ts';
 import {
   appendSections,
@@ -32,12 +32,14 @@ function authorization(token: string): string {
   return `AUTHORIZATION: basic ${basicCredential(token)}`;
 }
 
+/** The setting that has git send the token to `origin`, and nowhere else. */
+export function tokenSetting(origin: string, token: string): [key: string, value: string] {
+  return [`http.${origin}/.extraheader`, authorization(token)];
+}
+
 /**
  * The environment that makes one git process send the token to `origin` alone. Settings of that kind that the environment has
  * already are kept.
- *
- * @param readsCount whether git reads GIT_CONFIG_COUNT (git-config(1)). An older one is given GIT_CONFIG_PARAMETERS, which is how
- *   `git -c` hands its settings on to the processes that it starts, in the form that it had until then.
  */
 export function credentialEnvironment(
   origin: string,
@@ -45,19 +47,33 @@ export function credentialEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   readsCount: boolean,
 ): Record<string, string> {
-  const key = `http.${origin}/.extraheader`;
+  return configEnvironment([tokenSetting(origin, token)], environment, readsCount);
+}
+
+/**
+ * The environment that gives one git process settings beside those of its files; those that the environment has already are kept.
+ *
+ * @param readsCount whether git reads GIT_CONFIG_COUNT (git-config(1)). An older one is given GIT_CONFIG_PARAMETERS, which is how
+ *   `git -c` hands its settings on to the processes that it starts, in the form that it had until then.
+ */
+export function configEnvironment(
+  settings: readonly (readonly [key: string, value: string])[],
+  environment: Readonly<Record<string, string | undefined>>,
+  readsCount: boolean,
+): Record<string, string> {
   if (!readsCount) {
     const before = environment['GIT_CONFIG_PARAMETERS'] ?? '';
-    const setting = `'${key}=${authorization(token)}'`;
-    return { GIT_CONFIG_PARAMETERS: before === '' ? setting : `${before} ${setting}` };
+    const all = settings.map(([key, value]) => `'${key}=${value}'`);
+    return { GIT_CONFIG_PARAMETERS: [...(before === '' ? [] : [before]), ...all].join(' ') };
   }
   const count = Number.parseInt(environment['GIT_CONFIG_COUNT'] ?? '', 10);
   const at = count > 0 ? count : 0;
-  return {
-    GIT_CONFIG_COUNT: String(at + 1),
-    [`GIT_CONFIG_KEY_${at}`]: key,
-    [`GIT_CONFIG_VALUE_${at}`]: authorization(token),
-  };
+  const result: Record<string, string> = { GIT_CONFIG_COUNT: String(at + settings.length) };
+  settings.forEach(([key, value], i) => {
+    result[`GIT_CONFIG_KEY_${at + i}`] = key;
+    result[`GIT_CONFIG_VALUE_${at + i}`] = value;
+  });
+  return result;
 }
 
 /** A new path for a token file. */
@@ -91,22 +107,27 @@ function gitdirPattern(path: string): string {
 
 /** The four conditional includes (six where the path has a link in it, since git compares real paths first). */
 export function includeSections(workspace: string, repositoryPath: string, credentialsPath: string): ConfigSection[] {
-  const include = (condition: string, path: string): ConfigSection => ({
-    section: 'includeIf',
-    subsection: `gitdir:${condition}`,
-    variables: [['path', path]],
-  });
-  const both = (gitDir: string, path: string): ConfigSection[] => [
-    include(gitDir, path),
-    include(`${gitDir}/worktrees/*`, path),
-  ];
-  const here = gitdirPattern(join(repositoryPath, '.git'));
-  const sections = both(here, credentialsPath);
-  const real = gitdirPattern(join(realPathOf(repositoryPath), '.git'));
-  if (real !== here) sections.push(...both(real, credentialsPath));
   const inside = relative(workspace, repositoryPath).split(sep).join('/');
-  const container = gitdirPattern(posix.join('/github/workspace', inside, '.git'));
-  sections.push(...both(container, posix.join('/github/runner_temp', basename(credentialsPath))));
+  const inContainer = posix.join('/github/workspace', inside, '.git');
+  return includeSectionsOf(join(repositoryPath, '.git'), inContainer, credentialsPath);
+}
+
+/**
+ * The same of any git directory.
+ * @param inContainer its path to a container action
+ */
+export function includeSectionsOf(gitDir: string, inContainer: string, credentialsPath: string): ConfigSection[] {
+  const both = (condition: string, path: string): ConfigSection[] =>
+    [condition, `${condition}/worktrees/*`].map((each) => ({
+      section: 'includeIf',
+      subsection: `gitdir:${each}`,
+      variables: [['path', path]],
+    }));
+  const here = gitdirPattern(gitDir);
+  const sections = both(here, credentialsPath);
+  const real = gitdirPattern(join(realPathOf(dirname(gitDir)), basename(gitDir)));
+  if (real !== here) sections.push(...both(real, credentialsPath));
+  sections.push(...both(gitdirPattern(inContainer), posix.join('/github/runner_temp', basename(credentialsPath))));
   return sections;
 }
 
@@ -167,7 +188,7 @@ export function withoutCredentials(text: string, origins: readonly string[], ofS
 }
 
 /** The configuration files of the submodules within a git directory, and of theirs. */
-function submoduleConfigFiles(gitDir: string): string[] {
+export function submoduleConfigFiles(gitDir: string): string[] {
   const files: string[] = [];
   const walk = (directory: string, depth: number): void => {
     if (depth > 64) return;

@@ -13,12 +13,15 @@ import {
   parseFetchLimits,
   parseMemoryLimit,
   parseSparseSetting,
+  parseSubmoduleJobs,
+  MAX_SUBMODULE_JOBS,
   parseTransportChoice,
   parseWorkers,
 } from '../engine/engine.ts';
 import { CheckoutError, errnoOf } from '../engine/errors.ts';
 import type { EngineChoice, FetchLimits, SparseSetting, TransportChoice } from '../engine/settings.ts';
 import type { GuardFacts } from './fork-guard.ts';
+import type { SubmoduleInputs } from './submodules.ts';
 import { pathList, type LfsInputs } from './lfs.ts';
 import { comparisonBase, type ComparisonBase } from './merge-base.ts';
 import { isObjectId, refForm, type RefForm } from './ref.ts';
@@ -56,6 +59,10 @@ export interface ActionSettings {
   readonly filter: string | null;
   /** Which Git LFS files get their content; null for none. */
   readonly lfs: LfsInputs | null;
+  /** Which submodules are checked out as well; null for none. */
+  readonly submodules: SubmoduleInputs | null;
+  /** The number of the organisation that the event is of; empty for none. */
+  readonly organizationId: string;
   /** What cleaning leaves alone: lines of a gitignore file. */
   readonly cleanExclude: readonly string[];
   /** Commits of history; 0 is all. With `mergeBase` it is 1, and says nothing. */
@@ -168,16 +175,22 @@ function objectFilter(environment: Environment, sparse: SparseSetting): string |
   return sparse.kind === 'off' ? null : 'blob:none';
 }
 
-/** Stops at inputs that are declared for compatibility and do nothing yet, if they ask for something. */
-function refuseInputsNotBuilt(environment: Environment): void {
-  const given = (name: string): boolean => input(environment, name) !== '';
-  const upper = (name: string): string => input(environment, name).toUpperCase();
-  const asked: readonly (readonly [name: string, asked: boolean])[] = [
-    ['submodules', given('submodules') && upper('submodules') !== 'FALSE'],
-  ];
-  for (const [name, isAsked] of asked) {
-    if (isAsked) throw refuse(name, 'is not supported yet; this version works only with its default');
+/** `true` and `recursive` in any case, as with actions/checkout; the lists say nothing where it is off. */
+function submoduleInputs(environment: Environment, warnings: string[]): SubmoduleInputs | null {
+  const jobs = parseSubmoduleJobs(input(environment, 'submodule-jobs') || String(MAX_SUBMODULE_JOBS), 'submodule-jobs');
+  const value = input(environment, 'submodules').toUpperCase();
+  if (value !== 'TRUE' && value !== 'RECURSIVE') {
+    if (value !== '' && value !== 'FALSE') {
+      warnings.push("input 'submodules' is neither true, false nor recursive; taken as false");
+    }
+    return null;
   }
+  const list = (name: string): readonly string[] => {
+    const text = rawInput(environment, name);
+    return text.trim() === '' ? [] : text.split('\n').map((line) => line.trim());
+  };
+  const lists = { include: list('submodules-include'), exclude: list('submodules-exclude') };
+  return { recursive: value === 'RECURSIVE', jobs, ...lists };
 }
 
 /** The lists say nothing where `lfs` is off: a workflow may set that by an expression. */
@@ -242,6 +255,13 @@ function sshSettings(environment: Environment, warnings: string[]): SshSettings 
   };
 }
 
+/** The event's `organization.id`. */
+function organizationId(event: unknown): string {
+  const { organization } = (event ?? {}) as { organization?: { id?: unknown } | null };
+  const id = organization?.id;
+  return typeof id === 'number' || typeof id === 'string' ? String(id) : '';
+}
+
 /** The event's payload; an empty object where there is none. */
 export function readEvent(environment: Environment): unknown {
   const path = environment['GITHUB_EVENT_PATH'] ?? '';
@@ -261,7 +281,6 @@ export function readEvent(environment: Environment): unknown {
  */
 export function readSettings(environment: Environment, event: unknown): ActionSettings {
   const warnings: string[] = [];
-  refuseInputsNotBuilt(environment);
   const workspace = directory(environment, 'GITHUB_WORKSPACE');
   const runnerTemp = directory(environment, 'RUNNER_TEMP');
   const { owner, name } = repository(environment);
@@ -313,6 +332,8 @@ export function readSettings(environment: Environment, event: unknown): ActionSe
     sparse,
     filter: objectFilter(environment, sparse),
     lfs: lfsInputs(environment, warnings),
+    submodules: submoduleInputs(environment, warnings),
+    organizationId: organizationId(event),
     cleanExclude: cleanExclude(environment),
     fetchDepth: fetchDepth(environment, warnings),
     mergeBase: wantsMergeBase(environment) ? comparisonBase(isWorkflowRepository ? event : undefined, form) : null,

@@ -55,6 +55,7 @@ import { lookUpDefaultBranch, lookUpFetchedName, lookUpRemoteName } from './remo
 import { makeTemporaryHome, newTemporaryHome, removeTemporaryHome } from './safe-directory.ts';
 import { newSshFiles, planSsh, removeSshFile, secretLines, sshHint, type PlannedSsh } from './ssh.ts';
 import { saveStepState } from './state.ts';
+import { persistInSubmodules, submoduleEnvironment, type SubmoduleCredentials } from './submodules.ts';
 import { publishSummary } from './summary.ts';
 
 /** What the stages share, all of it decided before the first of them. */
@@ -74,6 +75,9 @@ interface Step {
   readonly ssh: PlannedSsh | null;
   /** For git processes that talk to the server; holds the token if it is not persisted, and what they run for ssh. */
   readonly serverEnvironment: Readonly<Record<string, string>>;
+  readonly submoduleCredentials: SubmoduleCredentials;
+  /** For git processes that talk to the servers of submodules. */
+  readonly submoduleEnvironment: Readonly<Record<string, string>>;
 }
 
 interface StepResult {
@@ -103,6 +107,8 @@ const GONE_WITH_A_NEW_REPOSITORY = new Set([
 ]);
 
 function isGoneWithANewRepository({ code, subject }: ErrorJson): boolean {
+  // The engine has made that one's repository anew by itself.
+  if (subject.submodule !== undefined) return false;
   // A file that could not be written names a blob if that was the reason, rather than the disk.
   return GONE_WITH_A_NEW_REPOSITORY.has(code) || (code === 'write-failed' && subject.oid !== undefined);
 }
@@ -171,6 +177,15 @@ function checkoutRequest(step: Step, reused: boolean, target: CheckoutTarget): C
     ...(settings.lfs === null ? {} : { lfs: { remote: 'origin' } }),
     config: settings.lfs === null ? [] : lfsConfig(settings.lfs),
     environment: step.environment,
+    ...(settings.submodules === null
+      ? {}
+      : {
+          submodules: {
+            ...settings.submodules,
+            ...(settings.fetchDepth > 0 ? { depth: settings.fetchDepth } : {}),
+            env: step.submoduleEnvironment,
+          },
+        }),
     fetchEnv: step.serverEnvironment,
     fetchLimits: settings.fetchLimits,
     signal: step.signal,
@@ -255,6 +270,14 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
   );
   const { error } = report;
   if (error !== undefined && isUnusable(error)) throw new Unusable(error.message);
+  if (settings.submodules !== null && step.credentialsPath !== null) {
+    const { workspace, repositoryPath } = settings;
+    persistInSubmodules(
+      { gitDir: step.gitDir, workspace, repositoryPath },
+      step.credentialsPath,
+      step.submoduleCredentials,
+    );
+  }
   return { report, ref: fetched.ref };
 }
 
@@ -347,14 +370,17 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
     const gitVariables = { ...gitEnvironment(settings.orchestrationId, settings.lfs !== null), ...home };
     const git = loggedGit(repositoryPath, gitVariables, abort.signal);
     const ssh = sshFiles === null ? null : await planSsh(settings, sshFiles, userHome, environment, abort.signal);
+    const readsCount =
+      persistCredentials && settings.submodules === null ? true : await readsConfigCount(git, settings.workspace);
     const credentials = persistCredentials
       ? {}
-      : credentialEnvironment(
-          serverOrigin,
-          settings.token,
-          environment,
-          await readsConfigCount(git, settings.workspace),
-        );
+      : credentialEnvironment(serverOrigin, settings.token, environment, readsCount);
+    const ofSubmodules: SubmoduleCredentials = {
+      origin: serverOrigin,
+      token: settings.token,
+      organizationId: settings.organizationId,
+      sshCommand: ssh?.command ?? null,
+    };
     result = await work({
       settings,
       gitDir: join(repositoryPath, '.git'),
@@ -371,6 +397,8 @@ async function run(environment: NodeJS.ProcessEnv): Promise<void> {
         GIT_HTTP_USER_AGENT: gitVariables.GIT_HTTP_USER_AGENT,
         ...(ssh === null ? {} : { GIT_SSH_COMMAND: ssh.command }),
       },
+      submoduleCredentials: ofSubmodules,
+      submoduleEnvironment: submoduleEnvironment(ofSubmodules, environment, readsCount),
     });
   } catch (error) {
     const failure = certificateHint(settings.ssh === null ? error : sshHint(error), environment);

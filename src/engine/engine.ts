@@ -41,10 +41,12 @@ export { findGit } from './gitdir/git-executable.ts';
 export { endOrphans, runMark } from './host/orphans.ts';
 export { refusedPath } from './object/refused-path.ts';
 export {
+  MAX_SUBMODULE_JOBS,
   parseEngineChoice,
   parseFetchLimits,
   parseMemoryLimit,
   parseSparseSetting,
+  parseSubmoduleJobs,
   parseTransportChoice,
   parseWorkers,
 } from './setting-values.ts';

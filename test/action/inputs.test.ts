@@ -27,7 +27,7 @@ describe('an input that cannot be honoured', () => {
   const refused: readonly (readonly [name: string, value: string])[] = [
     ['ssh-key', '-----BEGIN SECRET KEY-----'],
     ['sparse-checkout', '/dir/*'],
-    ['submodules', 'recursive'],
+    ['submodule-jobs', '9'],
     ['transport', 'carrier pigeon'],
     ['engine', 'steam'],
     ['workers', 'many'],

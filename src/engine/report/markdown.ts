@@ -80,6 +80,25 @@ export function reportToMarkdown(report: Report): string {
   }
   if (report.received !== undefined) lines.push(`Received ${receivedPhrase(report.received)}`, '');
   if (report.workers.length > 0) lines.push(...workerTable(report.workers), '');
+  const { submodules = [] } = report;
+  if (submodules.length > 0) {
+    lines.push(
+      ...table(
+        ['Submodule', 'Files', 'Written', 'Time'],
+        submodules
+          .slice(0, LISTED_ENTRIES)
+          .map(({ path, files, bytesWritten, ms }) => [
+            codeSpan(path),
+            formatCount(files),
+            formatBytes(bytesWritten),
+            formatMs(ms),
+          ]),
+      ),
+      '',
+    );
+    const rest = submodules.length - LISTED_ENTRIES;
+    if (rest > 0) lines.push(`… and ${formatCount(rest)} more submodules`, '');
+  }
   if (plan.reasons.length > 0) {
     lines.push(
       planSentence(plan),

@@ -14,7 +14,7 @@ import {
   workerName,
 } from './format.ts';
 import { workersUsed } from './outputs.ts';
-import type { Report } from './report.ts';
+import type { Report, SubmoduleReport } from './report.ts';
 
 /** More than this scrolls the rest of the report away; the JSON has them all. */
 const LISTED_ENTRIES = 50;
@@ -25,6 +25,9 @@ export function reportToText(report: Report): string {
   if (report.phases.length > 0) sections.push('', ...phaseLines(report.phases));
   if (report.workers.length > 0) sections.push('', ...workerLines(report.workers));
   sections.push('', ...totalLines(report));
+  if (report.submodules !== undefined && report.submodules.length > 0) {
+    sections.push('', ...submoduleLines(report.submodules));
+  }
   const fallbacks = report.fallbacks.map(({ stage, reason }) => `${stage}: ${printable(reason)}`);
   if (fallbacks.length > 0) sections.push('', `Handed to git: ${fallbacks.length}`, ...listed(fallbacks));
   const skipped = report.skipped.map(({ path, reason }) => `${printable(path)}: ${printable(reason)}`);
@@ -86,6 +89,23 @@ function workerLines(workers: readonly WorkerCost[]): string[] {
   ]);
   const head = ['worker', 'files', 'written', 'time', 'CPU user', 'CPU system', 'waiting', 'peak memory'];
   return ['Workers', ...columns([head, ...rows])];
+}
+
+function submoduleLines(submodules: readonly SubmoduleReport[]): string[] {
+  const rows = submodules
+    .slice(0, LISTED_ENTRIES)
+    .map(({ path, files, bytesWritten, ms }) => [
+      printable(path),
+      formatCount(files),
+      formatBytes(bytesWritten),
+      formatMs(ms),
+    ]);
+  const rest = submodules.length - rows.length;
+  return [
+    'Submodules',
+    ...columns([['path', 'files', 'written', 'time'], ...rows]),
+    ...(rest === 0 ? [] : [`  … and ${formatCount(rest)} more, all of them in the JSON report`]),
+  ];
 }
 
 function totalLines(report: Report): string[] {

@@ -42,6 +42,7 @@ it('documents every key of the schema', () => {
   const document = reportDocument();
   const report = sampleReport({
     received: { bytes: 1, objects: 2, requests: 3, networkWaitMs: 4, engineWaitMs: 5, filesWritten: 6 },
+    submodules: [{ path: 's', commit: 'c', engine: 'native', files: 1, kept: 0, bytesWritten: 2, workers: 0, ms: 3 }],
     skipped: [{ path: 'a', reason: 'b' }],
     fallbacks: [{ stage: 'fetch', reason: 'c' }],
     error: { code: 'io', message: 'm', subject: { path: 'p', oid: 'o', option: 'q', errno: 'ENOSPC' } },

@@ -91,3 +91,31 @@ it('tells how a streamed pack came', () => {
   expect(reportToText(report)).toContain(`  received       ${phrase}\n`);
   expect(reportToMarkdown(report)).toContain(`\nReceived ${phrase}\n`);
 });
+
+it('lists submodules', () => {
+  const one = {
+    commit: 'c',
+    engine: 'native',
+    files: 1200,
+    kept: 0,
+    bytesWritten: 5_000_000,
+    workers: 2,
+    ms: 300,
+  } as const;
+  const report = sampleReport({
+    submodules: [
+      { path: 'libs/a', ...one },
+      { path: 'b|c', ...one },
+    ],
+  });
+  expect(reportToText(report)).toContain(`
+Submodules
+  path    files  written    time
+  libs/a  1,200  5.00 MB  300 ms
+  b|c     1,200  5.00 MB  300 ms
+`);
+  expect(reportToMarkdown(report)).toContain('| ` libs/a ` | 1,200 | 5.00 MB | 300 ms |');
+  const many = sampleReport({ submodules: Array.from({ length: 2000 }, (_, i) => ({ path: `s${i}`, ...one })) });
+  expect(reportToText(many)).toContain('more, all of them in the JSON report');
+  expect(reportToMarkdown(many)).toContain('more submodules');
+});
