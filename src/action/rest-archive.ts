@@ -21,6 +21,7 @@ import { restDefaultBranch, restGet, type RestApi } from './rest-api.ts';
 export function whyGitIsNeeded(settings: ActionSettings): CheckoutError | null {
   const asked: readonly (readonly [option: string, asked: boolean, why: string])[] = [
     ['ssh-key', settings.ssh !== null, 'an archive cannot be fetched with an SSH key'],
+    ['submodules', settings.submodules !== null, 'an archive has none'],
     ['lfs', settings.lfs !== null, 'an archive has pointer files only'],
     ['engine', settings.engine !== 'auto', `'${settings.engine}' needs a repository`],
     ['transport', settings.transport !== 'auto', `'${settings.transport}' needs a repository`],
