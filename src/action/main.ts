@@ -233,6 +233,7 @@ async function fetchCommits(step: Step, reused: boolean): Promise<Fetched> {
           gitDir,
           git,
           fetch: bring,
+          ahead: checkoutRequest(step, reused, checkoutTarget(form, remote)),
           defaultBranch: () => lookUpDefaultBranch(server),
           info: logLine,
           warn: (line) => warning(harmlessLine(line)),

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CheckoutError } from '../engine/errors.ts';
-import type { FetchOutcome, FetchRequest, GitProcess } from '../engine/settings.ts';
+import type { CheckoutRequest, FetchOutcome, FetchRequest, GitProcess } from '../engine/settings.ts';
 import { member } from './event.ts';
 import { gitFailure, gitText } from './git.ts';
 import { exactRefspecs, invalidRefName, isObjectId, type RefForm } from './ref.ts';
@@ -96,7 +96,9 @@ export interface HistoryFetch {
   readonly gitDir: string;
   /** In the repository. */
   readonly git: GitProcess;
-  readonly fetch: (what: Pick<FetchRequest, 'refspecs' | 'depth' | 'unshallow'>) => Promise<FetchOutcome>;
+  readonly fetch: (what: Pick<FetchRequest, 'refspecs' | 'depth' | 'unshallow' | 'ahead'>) => Promise<FetchOutcome>;
+  /** What may be checked out while the first step is on its way. */
+  readonly ahead: CheckoutRequest;
   readonly defaultBranch: () => Promise<RefForm>;
   readonly info: (line: string) => void;
   readonly warn: (line: string) => void;
@@ -107,16 +109,28 @@ export interface HistoryFetch {
  * has no merge base is a warning.
  */
 export async function fetchToMergeBase(request: HistoryFetch): Promise<FetchOutcome> {
-  const { base, head } = request;
   const outcomes: FetchOutcome[] = [];
+  try {
+    await fetchSteps(request, outcomes);
+  } catch (error) {
+    await outcomes[0]?.begun?.abandon();
+    throw error;
+  }
+  // Of what the first has begun nothing is lost by the others.
+  return { ...outcomes[0]!, ms: outcomes.reduce((total, { ms }) => total + ms, 0) };
+}
+
+async function fetchSteps(request: HistoryFetch, outcomes: FetchOutcome[]): Promise<void> {
+  const { base, head, ahead } = request;
   if (base.testMergeOf !== null) {
-    outcomes.push(await request.fetch({ refspecs: head.refspecs, depth: 2 }));
-    if (await takeBaseFromTestMerge(request, base.testMergeOf)) return sum(outcomes);
+    outcomes.push(await request.fetch({ refspecs: head.refspecs, depth: 2, ahead }));
+    if (await takeBaseFromTestMerge(request, base.testMergeOf)) return;
   }
   let form = base.form ?? (await request.defaultBranch());
   let depth = base.firstDepth;
   const begin = async (): Promise<void> => {
-    outcomes.push(await request.fetch({ depth, refspecs: refspecsWithBase(head.refspecs, form) }));
+    const refspecs = refspecsWithBase(head.refspecs, form);
+    outcomes.push(await request.fetch({ depth, refspecs, ...(outcomes.length === 0 ? { ahead } : {}) }));
   };
   try {
     await begin();
@@ -141,7 +155,7 @@ export async function fetchToMergeBase(request: HistoryFetch): Promise<FetchOutc
     const { bases, isFinal } = await mergeBases(request, tips);
     if (isFinal || all) {
       if (bases.length === 0) request.warn(`what is checked out has no commit in common with ${named(form)}`);
-      return sum(outcomes);
+      return;
     }
     all = depth >= LAST_DEPTH;
     if (all) {
@@ -160,10 +174,6 @@ function revisionName(form: RefForm): string {
 
 function named(form: RefForm): string {
   return form.kind === 'commit' ? `commit ${form.commit}` : `'${form.name}'`;
-}
-
-function sum(outcomes: readonly FetchOutcome[]): FetchOutcome {
-  return { ...outcomes[0]!, ms: outcomes.reduce((total, { ms }) => total + ms, 0) };
 }
 
 /**

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { comparisonBase, fetchToMergeBase, refspecsWithBase } from '../../src/action/merge-base.ts';
 import { refForm } from '../../src/action/ref.ts';
-import type { FetchRequest } from '../../src/engine/settings.ts';
+import type { CheckoutRequest, FetchRequest } from '../../src/engine/settings.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { git, gitOnline } from './git-fixture.ts';
 import { TestRunner, type StepOptions, type StepResult } from './run-action.ts';
@@ -199,6 +199,15 @@ describe('what is fetched', () => {
 describe('the steps', () => {
   const directory = mkdtempSync(join(tmpdir(), 'parallel-checkout-steps-'));
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  const AHEAD: CheckoutRequest = {
+    directory,
+    target: { kind: 'head' },
+    workers: 0,
+    memoryLimitBytes: 'auto',
+    engine: 'auto',
+    transport: 'auto',
+    config: [],
+  };
 
   it('end with all history, where the merge base is very far back', async () => {
     writeFileSync(join(directory, 'shallow'), `${'a'.repeat(40)}\n`);
@@ -215,7 +224,9 @@ describe('the steps', () => {
           stdout: Buffer.from(args[0] === 'merge-base' ? '' : `${tips.join('\n')}\n`),
           stderr: '',
         }),
-      fetch: (what) => {
+      ahead: AHEAD,
+      fetch: ({ ahead, ...what }) => {
+        expect(ahead !== undefined).toBe(fetches.length === 0);
         fetches.push(what);
         return Promise.resolve({ transport: 'git', ms: 1, reasons: [] });
       },
@@ -232,6 +243,34 @@ describe('the steps', () => {
       "the merge base with 'main' is not among the last 16384 commits: all history is fetched",
       "what is checked out has no commit in common with 'main'",
     ]);
+  });
+
+  it('abandon what has begun when one of them fails', async () => {
+    let abandoned = 0;
+    const begun = {
+      abandon: () => {
+        abandoned++;
+        return Promise.resolve();
+      },
+    };
+    const failure = new Error('the server is gone');
+    const run = fetchToMergeBase({
+      base: { form: refForm('refs/heads/main', ''), firstDepth: 16, testMergeOf: 'a'.repeat(40) },
+      head: { revision: 'refs/remotes/pull/1/merge', refspecs: ['x:y'] },
+      gitDir: directory,
+      // It has no second parent.
+      git: () => Promise.resolve({ exitCode: 128, stdout: Buffer.alloc(0), stderr: '' }),
+      ahead: AHEAD,
+      fetch: ({ ahead }) =>
+        ahead === undefined
+          ? Promise.reject(failure)
+          : Promise.resolve({ transport: 'stream', ms: 1, reasons: [], begun }),
+      defaultBranch: () => Promise.reject(new Error('not asked')),
+      info: () => undefined,
+      warn: () => undefined,
+    });
+    await expect(run).rejects.toBe(failure);
+    expect(abandoned).toBe(1);
   });
 });
 
