@@ -6,8 +6,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CheckoutError } from '../engine/errors.ts';
 import type { ConfigOverride, GitProcess } from '../engine/settings.ts';
-import { configValues, readConfigFile } from './config-file.ts';
+import { appendSections, configValues, editConfigFile, readConfigFile } from './config-file.ts';
 import { gitText } from './git.ts';
+
+/** What `git lfs install --local` writes. */
+const FILTER = {
+  clean: 'git-lfs clean -- %f',
+  smudge: 'git-lfs smudge -- %f',
+  process: 'git-lfs filter-process',
+  required: 'true',
+} as const;
 
 /** What is asked for. */
 export interface LfsInputs {
@@ -33,6 +41,20 @@ export function lfsConfig({ include, exclude }: LfsInputs): ConfigOverride[] {
   ];
 }
 
+/** For submodules, which the system's configuration may not set the filter for: the checkout goes by it. Pure. */
+export function lfsFilterConfig(): ConfigOverride[] {
+  return Object.entries(FILTER).map(([name, value]) => ({ key: `filter.lfs.${name}`, value }));
+}
+
+/** Makes later git commands in a submodule go by it, too. Throws `io`. */
+export function setLfsFilter(configFile: string): void {
+  editConfigFile(configFile, (text) =>
+    isFilterSet(text)
+      ? text
+      : appendSections(text, [{ section: 'filter', subsection: 'lfs', variables: Object.entries(FILTER) }]),
+  );
+}
+
 /** Whether `git lfs version` prints one that is recent enough: 2.1, as actions/checkout demands. Pure. */
 export function isLfsVersion(text: string): boolean {
   const match = /^git-lfs\/(\d+)\.(\d+)/.exec(text);
@@ -55,22 +77,18 @@ export async function requireLfs(git: GitProcess, cwd: string): Promise<void> {
   });
 }
 
-/** What `git lfs install --local` writes. */
-const FILTER = {
-  clean: 'git-lfs clean -- %f',
-  smudge: 'git-lfs smudge -- %f',
-  process: 'git-lfs filter-process',
-  required: 'true',
-} as const;
+function isFilterSet(config: string): boolean {
+  return Object.entries(FILTER).every(([name, value]) => {
+    const values = configValues(config, 'filter', 'lfs', name);
+    return values.length === 1 && values[0] === value;
+  });
+}
+
 const HOOKS = ['pre-push', 'post-checkout', 'post-commit', 'post-merge'];
 
 /** `git lfs install --local`, unless an earlier step has done it. Throws `git-failed`. */
 export async function installLfs(git: GitProcess, gitDir: string): Promise<void> {
   const config = readConfigFile(join(gitDir, 'config')) ?? '';
-  const isConfigured = Object.entries(FILTER).every(([name, value]) => {
-    const values = configValues(config, 'filter', 'lfs', name);
-    return values.length === 1 && values[0] === value;
-  });
-  if (isConfigured && HOOKS.every((name) => existsSync(join(gitDir, 'hooks', name)))) return;
+  if (isFilterSet(config) && HOOKS.every((name) => existsSync(join(gitDir, 'hooks', name)))) return;
   await gitText(git, { args: ['lfs', 'install', '--local'] }, 'cannot configure Git LFS');
 }

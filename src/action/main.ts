@@ -25,12 +25,13 @@ import {
   includeCredentials,
   newCredentialsPath,
   removeCredentials,
+  submoduleConfigFiles,
   writeCredentialsFile,
 } from './credentials.ts';
 import { refuseUnsafePullRequestCheckout } from './fork-guard.ts';
 import { gitEnvironment, hasGit, loggedGit, readsConfigCount } from './git.ts';
 import { readEvent, readSettings, type ActionSettings } from './inputs.ts';
-import { installLfs, lfsConfig, requireLfs } from './lfs.ts';
+import { installLfs, lfsConfig, lfsFilterConfig, requireLfs, setLfsFilter } from './lfs.ts';
 import { harmlessLine, logGroup, logLine, logObserver } from './log.ts';
 import { fetchToMergeBase } from './merge-base.ts';
 import { publishError, publishOutputs } from './outputs.ts';
@@ -175,7 +176,10 @@ function checkoutRequest(step: Step, reused: boolean, target: CheckoutTarget): C
     verify: settings.verify,
     transport: settings.transport,
     ...(settings.lfs === null ? {} : { lfs: { remote: 'origin' } }),
-    config: settings.lfs === null ? [] : lfsConfig(settings.lfs),
+    config:
+      settings.lfs === null
+        ? []
+        : [...lfsConfig(settings.lfs), ...(settings.submodules === null ? [] : lfsFilterConfig())],
     environment: step.environment,
     ...(settings.submodules === null
       ? {}
@@ -271,6 +275,9 @@ async function bringAndCheckOut(step: Step, reused: boolean): Promise<StepResult
   );
   const { error } = report;
   if (error !== undefined && isUnusable(error)) throw new Unusable(error.message);
+  if (settings.submodules !== null && settings.lfs !== null) {
+    for (const file of submoduleConfigFiles(step.gitDir)) setLfsFilter(file);
+  }
   if (settings.submodules !== null && step.credentialsPath !== null) {
     const { workspace, repositoryPath } = settings;
     persistInSubmodules(

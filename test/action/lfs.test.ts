@@ -10,6 +10,7 @@ import { runOurs } from '../support/ours.ts';
 import { startHttpServer, type HttpServer } from '../support/http-server.ts';
 import { createLfsServer, lfsOid, lfsPointer } from '../support/lfs-server.ts';
 import { randomBytes } from '../support/random.ts';
+import { Hosted } from '../support/submodules.ts';
 import { git, makeFixture, type Fixture } from './git-fixture.ts';
 import { filesBelow, filesHolding, TestRunner, type StepResult } from './run-action.ts';
 
@@ -316,6 +317,25 @@ describe.skipIf(!hasLfs)(`lfs: true${hasLfs ? '' : ' (skipped: no git-lfs)'}`, (
     server.reset();
     expect((await run(runner)).errors).toEqual([]);
     expect(filled(runner)).toEqual(Object.keys(CONTENTS));
+  });
+
+  it('fills the files of submodules, and later git commands there see no change', async () => {
+    const hosted = new Hosted(join(fixture.root, 'owner'));
+    const content = Buffer.from(randomBytes(7, 2000));
+    const files = { '.gitattributes': '*.bin filter=lfs -text\n', 's.bin': lfs.add(content) };
+    const inner = hosted.commit('inner', files);
+    const outer = hosted.commit('outer', files, [{ path: 'sub', url: '../inner', oid: inner }]);
+    const runner = new TestRunner(server.origin, 'owner/outer');
+    runners.push(runner);
+    const result = await run(runner, { ref: outer, submodules: 'true', 'persist-credentials': 'false' });
+    expect(result.errors).toEqual([]);
+    for (const path of ['s.bin', 'sub/s.bin']) {
+      expect(readFileSync(join(runner.workspace, path)).equals(content), path).toBe(true);
+    }
+    expect(lfs.batches).toEqual([[lfsOid(content)], [lfsOid(content)]]);
+    git(join(runner.workspace, 'sub'), ['update-index', '-q', '--really-refresh'], runner.environment);
+    expectClean(runner);
+    expect(filesHolding(runner.root, SECRETS)).toEqual([]);
   });
 
   it('works where git checks out', async () => {
