@@ -23,6 +23,8 @@ const MOST_REFS = 1_000_000;
 const MOST_SHALLOW = 1_000_000;
 /** What a server says of itself during a fetch; further text is left out. */
 const MOST_PROGRESS_BYTES = 1 << 20;
+/** Of a line that goes on and on, what is kept. */
+const MOST_PROGRESS_LINE = 1000;
 
 /** What a server offers. */
 export interface Capabilities {
@@ -117,6 +119,7 @@ export function parseRefs(body: Bytes, format: ObjectFormat): RemoteRef[] {
     line(payload): void {
       const text = lineText(payload);
       refuseError(text);
+      if (seen.end) throw protocolError('with the refs goes on behind its end');
       const [oid = '', name = '', ...attributes] = text.split(' ');
       if (!isHexOid(oid, format) || name === '') throw protocolError('lists a ref that is none');
       if (refs.length >= MOST_REFS) throw protocolError('lists too many refs');
@@ -134,7 +137,7 @@ export function parseRefs(body: Bytes, format: ObjectFormat): RemoteRef[] {
     },
   });
   reader.push(body);
-  if (!seen.end) throw protocolError('with the refs ends too early');
+  if (!seen.end || !reader.isBetweenLines) throw protocolError('with the refs ends too early');
   return refs;
 }
 
@@ -264,7 +267,8 @@ export class FetchAnswer {
     if (this.#progressBytes > MOST_PROGRESS_BYTES) return;
     // Meters end their lines with CR.
     const lines = (this.#progress + Buffer.from(payload.subarray(1)).toString('utf8')).split(/[\r\n]/);
-    this.#progress = lines.pop() ?? '';
+    // One without an end is of no use to anybody.
+    this.#progress = (lines.pop() ?? '').slice(0, MOST_PROGRESS_LINE);
     for (const line of lines) if (line !== '') onProgress(displayText(line));
   }
 }

@@ -3,12 +3,12 @@
  * out on purpose. git checks the same after a fetch (git-rev-list(1), "--objects"). Without this a server that leaves out an
  * object would leave a repository that fails some day, far from here.
  */
-import type { Bytes } from '../bytes.ts';
+import { bufferOver, type Bytes } from '../bytes.ts';
 import { CheckoutError } from '../errors.ts';
 import { commitParents, commitTree, tagTarget } from '../object/commit.ts';
 import { MODE_GITLINK, MODE_TREE, TreeCursor } from '../object/tree.ts';
-import { oidFromHex, oidToHex } from '../oid.ts';
-import { COMMIT, TAG, TREE } from './entry.ts';
+import { type ObjectFormat, oidFromHex, oidToHex } from '../oid.ts';
+import { BLOB, COMMIT, TAG, TREE, typeName } from './entry.ts';
 import type { PackFile } from './pack-file.ts';
 import type { PackObjects } from './pack-objects.ts';
 import { PackReader } from './pack-reader.ts';
@@ -36,14 +36,24 @@ export function checkConnected(objects: PackObjects, file: PackFile, facts: Conn
   const { count, offsets, kinds, oids, format } = objects;
   const { oidBytes } = format;
   const ids = new OidsInOrder(objects, facts.order);
-  const need = (oid: Bytes, at = 0): void => {
-    if (ids.has(oid, at)) return;
+  const need = (oid: Bytes, at: number, kind: number | null): void => {
+    const number = ids.find(oid, at);
+    if (number >= 0 && (kind === null || kinds[number] === kind)) return;
+    if (number < 0 && kind === BLOB && facts.withoutBlobs) return;
     const hex = oidToHex(oid, at, oidBytes);
+    if (number >= 0 && kind !== null) {
+      const is = typeName(kinds[number] ?? 0);
+      throw new CheckoutError(
+        'object-corrupt',
+        `object ${hex}, which the server sent, is a ${is} and is named as a ${typeName(kind)}`,
+        { oid: hex },
+      );
+    }
     throw new CheckoutError('object-missing', `the server did not send object ${hex}, which what it sent needs`, {
       oid: hex,
     });
   };
-  for (const hex of facts.wants) need(oidFromHex(hex));
+  for (const hex of facts.wants) need(oidFromHex(hex), 0, null);
   const shallow = new Set(facts.shallow);
   const cutOff = (number: number): boolean =>
     shallow.size > 0 && shallow.has(oidToHex(oids, number * oidBytes, oidBytes));
@@ -64,12 +74,14 @@ export function checkConnected(objects: PackObjects, file: PackFile, facts: Conn
         return new CheckoutError('object-corrupt', `object ${oid}, which the server sent, is damaged`, { oid });
       };
       if (kind === TREE) {
-        needTreeEntries(content, oidBytes, facts.withoutBlobs, need, corrupt);
+        needTreeEntries(content, oidBytes, need, corrupt);
       } else if (kind === TAG) {
-        need(tagTarget(content, format) ?? throwIt(corrupt()));
+        need(tagTarget(content, format) ?? throwIt(corrupt()), 0, tagKind(content, format) ?? throwIt(corrupt()));
       } else {
-        need(commitTree(content, format) ?? throwIt(corrupt()));
-        if (!cutOff(number)) for (const parent of commitParents(content, format)) need(parent);
+        need(commitTree(content, format) ?? throwIt(corrupt()), 0, TREE);
+        const parents = commitParents(content, format);
+        if (hasBrokenParent(content, parents.length, format)) throw corrupt();
+        if (!cutOff(number)) for (const parent of parents) need(parent, 0, COMMIT);
       }
       reader.finish();
       reader.dropRetained();
@@ -79,6 +91,19 @@ export function checkConnected(objects: PackObjects, file: PackFile, facts: Conn
   }
 }
 
+/** The type that a tag says its object is of: its second line. */
+function tagKind(content: Bytes, { oidBytes }: ObjectFormat): number | null {
+  const at = 'object '.length + 2 * oidBytes + 1;
+  const line = bufferOver(content, Math.min(at, content.length), Math.min(at + 20, content.length)).toString('latin1');
+  return [COMMIT, TREE, BLOB, TAG].find((kind) => line.startsWith(`type ${typeName(kind)}\n`)) ?? null;
+}
+
+/** Whether a line behind the parents would be one, and is none. */
+function hasBrokenParent(content: Bytes, parents: number, { oidBytes }: ObjectFormat): boolean {
+  const at = 'tree '.length + 2 * oidBytes + 1 + parents * ('parent '.length + 2 * oidBytes + 1);
+  return bufferOver(content, Math.min(at, content.length)).toString('latin1', 0, 7) === 'parent ';
+}
+
 function throwIt(error: CheckoutError): never {
   throw error;
 }
@@ -86,8 +111,7 @@ function throwIt(error: CheckoutError): never {
 function needTreeEntries(
   content: Bytes,
   oidBytes: number,
-  withoutBlobs: boolean,
-  need: (oid: Bytes, at: number) => void,
+  need: (oid: Bytes, at: number, kind: number) => void,
   corrupt: () => CheckoutError,
 ): void {
   const cursor = new TreeCursor(content, oidBytes);
@@ -95,8 +119,7 @@ function needTreeEntries(
   while ((found = cursor.next()) === 1) {
     const { mode } = cursor;
     // A submodule's commit is in another repository.
-    if (mode === MODE_GITLINK || (withoutBlobs && mode !== MODE_TREE)) continue;
-    need(cursor.bytes, cursor.oidAt);
+    if (mode !== MODE_GITLINK) need(cursor.bytes, cursor.oidAt, mode === MODE_TREE ? TREE : BLOB);
   }
   if (found < 0) throw corrupt();
 }
@@ -133,10 +156,6 @@ class OidsInOrder {
     for (let i = 1; i < this.#starts.length; i++) {
       this.#starts[i] = (this.#starts[i] ?? 0) + (this.#starts[i - 1] ?? 0);
     }
-  }
-
-  has(oid: Bytes, at: number): boolean {
-    return this.find(oid, at) >= 0;
   }
 
   /** Number of the object, or -1. */

@@ -4,11 +4,21 @@
  * nobody sees any of it; `abandon` leaves nothing behind.
  */
 import { createHash, randomBytes, type Hash } from 'node:crypto';
-import { closeSync, fchmodSync, fsync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Bytes } from '../bytes.ts';
-import { CheckoutError, ioError } from '../errors.ts';
+import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import type { ObjectFormat } from '../oid.ts';
 import type { PackFile } from './pack-file.ts';
 import type { PackObjects } from './pack-objects.ts';
@@ -17,7 +27,7 @@ import { serializePackIndex, serializeReverseIndex } from './write-pack-index.ts
 
 /** Written at once: few calls, and little memory. */
 const WRITE_BYTES = 256 << 10;
-/** git makes packs and their indexes so that nobody changes them. */
+/** git makes packs and their indexes so that nobody changes them; the umask may take more away. Whoever makes a file can still write to it. */
 const MODE = 0o444;
 
 export class IncomingPack {
@@ -30,7 +40,6 @@ export class IncomingPack {
   #buffered = 0;
   #fd: number;
   #size = 0;
-  #ended = false;
   /** Settles when the pack is on the disk. */
   #synced: Promise<unknown> = Promise.resolve();
   #syncFailure: unknown = null;
@@ -49,7 +58,7 @@ export class IncomingPack {
     this.#temporary = join(this.#directory, `tmp_pack_${randomBytes(6).toString('hex')}`);
     try {
       mkdirSync(this.#directory, { recursive: true });
-      this.#fd = openSync(this.#temporary, 'wx+', 0o600);
+      this.#fd = openSync(this.#temporary, 'wx+', MODE);
     } catch (error) {
       throw ioError('make', this.#temporary, error);
     }
@@ -127,54 +136,53 @@ export class IncomingPack {
     const { objects } = this;
     const base = join(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
     const made: string[] = [];
-    const place = (ending: string, content: Buffer): void => {
+    const make = (ending: string, content: Buffer): void => {
       const temporary = `${this.#temporary}${ending}`;
+      const fd = openSync(temporary, 'wx', MODE);
       made.push(temporary);
-      const fd = openSync(temporary, 'wx', 0o600);
       try {
         writeAll(fd, content);
-        fchmodSync(fd, MODE);
       } finally {
         closeSync(fd);
       }
     };
+    const place = (ending: string, source = `${this.#temporary}${ending}`): void => {
+      renameSync(source, `${base}${ending}`);
+      made.push(`${base}${ending}`);
+    };
     try {
-      if (promisor) place('.promisor', Buffer.alloc(0));
-      place('.rev', serializeReverseIndex(objects, order, trailer));
-      place('.idx', serializePackIndex(objects, order, trailer));
-      fchmodSync(this.#fd, MODE);
       await this.#synced;
-      if (this.#syncFailure !== null) throw ioError('sync', this.#temporary, this.#syncFailure);
-      renameSync(this.#temporary, `${base}.pack`);
-      this.#ended = true;
-      renameSync(`${this.#temporary}.rev`, `${base}.rev`);
-      if (promisor) renameSync(`${this.#temporary}.promisor`, `${base}.promisor`);
+      if (this.#syncFailure !== null) throw ioError('store', this.#temporary, this.#syncFailure);
+      // The same pack may be there, and be in use.
+      if (existsSync(`${base}.idx`) && existsSync(`${base}.pack`)) {
+        if (promisor) writeFileSync(`${base}.promisor`, '');
+        return `${base}.pack`;
+      }
+      if (promisor) make('.promisor', Buffer.alloc(0));
+      make('.rev', serializeReverseIndex(objects, order, trailer));
+      make('.idx', serializePackIndex(objects, order, trailer));
+      place('.pack', this.#temporary);
+      place('.rev');
+      if (promisor) place('.promisor');
       // Last: from here on git sees the pack.
-      renameSync(`${this.#temporary}.idx`, `${base}.idx`);
+      place('.idx');
     } catch (error) {
-      for (const path of made) rmSync(path, { force: true });
-      if (error instanceof CheckoutError) throw error;
+      removeAll(made);
       throw ioError('store', `${base}.pack`, error);
     } finally {
-      this.#close();
+      await this.abandon();
     }
     return `${base}.pack`;
   }
 
-  /** Removes what was stored. Nothing after `install`. */
+  /** Removes what was stored and is not in its place. Never throws; what cannot be removed, git takes for left-overs. */
   async abandon(): Promise<void> {
     this.#stream.close();
     await this.#synced;
-    this.#close();
-    if (this.#ended) return;
-    this.#ended = true;
-    rmSync(this.#temporary, { force: true });
-  }
-
-  #close(): void {
     if (this.#fd < 0) return;
     closeSync(this.#fd);
     this.#fd = -1;
+    removeAll([this.#temporary]);
   }
 
   #write(): void {
@@ -185,6 +193,16 @@ export class IncomingPack {
       throw ioError('write', this.#temporary, error);
     }
     this.#buffered = 0;
+  }
+}
+
+function removeAll(paths: readonly string[]): void {
+  for (const path of paths) {
+    try {
+      rmSync(path, { force: true });
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+    }
   }
 }
 

@@ -19,7 +19,7 @@ export interface PackObjects {
   readonly offsets: Float64Array<SharedArrayBuffer>;
   /** As the pack numbers types (entry.ts): OFS_DELTA and REF_DELTA for deltas. */
   readonly types: Uint8Array<SharedArrayBuffer>;
-  /** Of the whole object, once its id is known: a delta's is that of its base. */
+  /** Type of the whole object; of a delta 0 until it is named. */
   readonly kinds: Uint8Array<SharedArrayBuffer>;
   /** Of the entry's bytes as they are in the pack. */
   readonly crcs: Uint32Array<SharedArrayBuffer>;

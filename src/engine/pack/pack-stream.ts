@@ -156,6 +156,7 @@ export class PackStream {
     const offset = this.position;
     const number = this.#number;
     objects.types[number] = type;
+    if (!isDelta(type)) objects.kinds[number] = type;
     if (type === OFS_DELTA) {
       if (baseDistance <= 0 || baseDistance > offset - PACK_HEADER_BYTES) {
         throw this.#corruptEntry('has a delta base outside of the pack');

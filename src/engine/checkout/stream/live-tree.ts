@@ -23,6 +23,10 @@ const ATTRIBUTES_NAME = Buffer.from('.gitattributes');
 const MOST_KEPT_BYTES = 32 << 20;
 /** Attribute files that are looked for among the blobs, each of which is hashed for that. */
 export const MOST_ATTRIBUTES_BYTES = 64 << 10;
+/** Of directories, all together: one tree can name very many, of which each has the same one below. Linux has 2.5 MB of them. */
+const MOST_DIRECTORY_BYTES = 96 << 20;
+/** What one takes, beside its path as bytes and as a key: an object of ten fields, its path's view, its place in maps and lists. */
+const DIRECTORY_BYTES = 400;
 /** core.maxTreeDepth's default in git 2.44 and later. */
 const MOST_DEPTH = 2048;
 
@@ -70,6 +74,7 @@ export class LiveTree {
   /** Directories whose attributes have not come, by the id of the blob. */
   readonly #awaited = new Map<string, LiveDirectory[]>();
   #keptBytes = 0;
+  #directoryBytes = 0;
   #stopped = false;
   /** What the stack has entered: the root, and those below that have rules. */
   readonly #entered: LiveDirectory[] = [];
@@ -171,12 +176,19 @@ export class LiveTree {
         this.#stop();
         return;
       }
-      if (bytes.indexOf(0x2f, nameStart) >= 0 && bytes.indexOf(0x2f, nameStart) < nameEnd) {
+      // Within the name only: what comes behind it may have none up to its end, and there may be very much of it.
+      if (bytes.subarray(nameStart, nameEnd).includes(SLASH_BYTE)) {
         this.#stop();
         return;
       }
       if (mode === MODE_GITLINK || mode === MODE_SYMLINK) continue;
       if (mode === MODE_TREE) {
+        const pathLength = path.length + nameEnd - nameStart + 1;
+        this.#directoryBytes += DIRECTORY_BYTES + 2 * pathLength;
+        if (pathLength > maxPathBytes || this.#directoryBytes > MOST_DIRECTORY_BYTES) {
+          this.#stop();
+          return;
+        }
         const childPath = Buffer.concat([path, bytes.subarray(nameStart, nameEnd), SLASH]);
         const child = newDirectory(directory, childPath);
         directory.children.push(child);
@@ -289,7 +301,8 @@ export class LiveTree {
   }
 }
 
-const SLASH = Buffer.from('/');
+const SLASH_BYTE = 0x2f;
+const SLASH = Buffer.from([SLASH_BYTE]);
 
 function newDirectory(parent: LiveDirectory | null, path: Buffer): LiveDirectory {
   return {

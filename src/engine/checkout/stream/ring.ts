@@ -24,6 +24,11 @@ const BATCH_OBJECTS = 64;
 /** Room that does not come back for so long, though nobody is busy with the rest, has a thread that died to wait for. */
 const STUCK_MS = 2000;
 
+/** Since when nothing has come back; 0 before that was looked at. */
+interface Wait {
+  from: number;
+}
+
 export class RingWriter {
   readonly #share: StreamShare;
   /** Sees to one batch; false when there is none to be claimed. */
@@ -62,28 +67,12 @@ export class RingWriter {
    */
   reserve(number: number, bytes: number): number {
     if (this.#stuck) return -1;
-    for (let waitedFrom = 0; ;) {
+    const wait: Wait = { from: 0 };
+    for (;;) {
       const at = this.#room(number, bytes);
       if (at >= 0) return at;
       this.publish(number);
-      if (this.#reclaim()) {
-        waitedFrom = 0;
-        continue;
-      }
-      const now = performance.now();
-      if (waitedFrom === 0) waitedFrom = now;
-      if (this.#help()) {
-        waitedFrom = performance.now();
-      } else {
-        const { control } = this.#share;
-        const done = Atomics.load(control, DONE);
-        if (!this.#reclaim()) Atomics.wait(control, DONE, done, 50);
-        if (performance.now() - waitedFrom > STUCK_MS) {
-          this.#stuck = true;
-          return -1;
-        }
-      }
-      this.waitMs += performance.now() - now;
+      if (!this.#wait(wait)) return -1;
     }
   }
 
@@ -117,17 +106,9 @@ export class RingWriter {
 
   #post(kind: number, start: number, first: number, end: number, room: number): void {
     const { batches, done, control } = this.#share;
-    // Slots come back like room does.
-    let waitedFrom = performance.now();
-    while (this.#published - this.#oldest >= BATCH_SLOTS) {
-      if (this.#stuck) return;
-      if (this.#reclaim() || this.#help()) {
-        waitedFrom = performance.now();
-        continue;
-      }
-      Atomics.wait(control, DONE, Atomics.load(control, DONE), 50);
-      // What is not published is left to the ordinary checkout.
-      if (performance.now() - waitedFrom > STUCK_MS) this.#stuck = true;
+    // Slots come back like room does. What cannot be handed out is left for the end.
+    for (const wait: Wait = { from: 0 }; this.#published - this.#oldest >= BATCH_SLOTS;) {
+      if (this.#stuck || !this.#wait(wait)) return;
     }
     const slot = this.#published % BATCH_SLOTS;
     const at = slot * BATCH_FIELDS;
@@ -140,6 +121,30 @@ export class RingWriter {
     this.#published++;
     Atomics.store(control, PUBLISHED, this.#published);
     Atomics.notify(control, PUBLISHED);
+  }
+
+  /**
+   * Takes back what is done, or sees to a batch, or waits for one.
+   * @returns false when nothing has happened for so long that nothing will
+   */
+  #wait(wait: Wait): boolean {
+    const now = performance.now();
+    if (this.#reclaim()) {
+      wait.from = now;
+      return true;
+    }
+    if (wait.from === 0) wait.from = now;
+    if (this.#help()) {
+      wait.from = performance.now();
+    } else {
+      const { control } = this.#share;
+      const done = Atomics.load(control, DONE);
+      if (this.#reclaim()) wait.from = performance.now();
+      else Atomics.wait(control, DONE, done, 50);
+      if (performance.now() - wait.from > STUCK_MS) this.#stuck = true;
+    }
+    this.waitMs += performance.now() - now;
+    return !this.#stuck;
   }
 
   /** Takes back the oldest batches that are done; whether there were any. */

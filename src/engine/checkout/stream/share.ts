@@ -2,6 +2,7 @@
  * What the threads of a streamed checkout share while the pack is still coming: a ring of inflated objects, cut into batches; the list of the
  * pack's objects; and the entries that are wanted. The main thread fills, workers take. All of it is shared memory.
  */
+import { CheckoutError } from '../../errors.ts';
 import type { Conversion } from '../../filter/conversion.ts';
 import type { PackObjects } from '../../pack/pack-objects.ts';
 
@@ -86,14 +87,23 @@ export function conversionOf(code: number): Conversion | null {
   return { kind, crlf, ident: (code & IDENT) !== 0 };
 }
 
-/** Memory for a stream of so many objects, with room for so many entries. */
+/**
+ * Memory for a stream of so many objects, with room for so many entries.
+ * @throws CheckoutError memory
+ */
 export function createShare(
   objects: PackObjects,
   entries: number,
   ringBytes: number,
   pack: { readonly path: string; readonly fd: number },
 ): StreamShare {
-  const shared = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
+  const shared = (bytes: number): SharedArrayBuffer => {
+    try {
+      return new SharedArrayBuffer(bytes);
+    } catch (error) {
+      throw new CheckoutError('memory', `cannot allocate ${bytes} bytes for a stream`, {}, error);
+    }
+  };
   // At most half full, so that a search is short.
   const slots = 2 ** Math.ceil(Math.log2(Math.max(16, 2 * entries)));
   return {

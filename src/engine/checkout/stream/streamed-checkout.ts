@@ -17,7 +17,7 @@ import { NO_REPLACEMENTS } from '../../odb/replacements.ts';
 import { oidEquals, oidFromHex, type ObjectFormat } from '../../oid.ts';
 import { applyDelta, DeltaSizes } from '../../pack/delta.ts';
 import { SCRATCH_BYTES } from '../../pack/pack-reader.ts';
-import { BLOB, COMMIT, OFS_DELTA, REF_DELTA, TREE } from '../../pack/entry.ts';
+import { BLOB, COMMIT, OFS_DELTA, TREE } from '../../pack/entry.ts';
 import type { IncomingPack } from '../../pack/incoming-pack.ts';
 import { nameDeltas } from '../../pack/name-deltas.ts';
 import type { PackObjects } from '../../pack/pack-objects.ts';
@@ -112,6 +112,8 @@ export class StreamedCheckout implements EntrySink, Streamed {
   readonly #families = new Map<number, number[]>();
   /** Numbers of objects that are no deltas and too large for the scratch buffers. */
   readonly #large = new Set<number>();
+  /** Of each delta, what it is made of in the end and 1; 0 for what is not known. */
+  #heads: Int32Array = new Int32Array(0);
   #familyMembers = 0;
 
   constructor(facts: StreamFacts) {
@@ -172,6 +174,7 @@ export class StreamedCheckout implements EntrySink, Streamed {
     };
     this.#job = job;
     this.#share = share;
+    this.#heads = new Int32Array(new SharedArrayBuffer(4 * count));
     const ignore = (): void => undefined;
     this.#writer = new EntryWriter(job, 0, ignore, ignore);
     this.#taker = new BatchTaker(share, job, this.#writer, 0, ignore);
@@ -392,7 +395,7 @@ export class StreamedCheckout implements EntrySink, Streamed {
 
   #addDelta(number: number): void {
     const share = this.#shared();
-    const head = headOf(share.objects, number);
+    const head = this.#headOf(number);
     if (!this.#large.has(head)) {
       share.deltas[this.#deltas++] = number;
       return;
@@ -400,6 +403,19 @@ export class StreamedCheckout implements EntrySink, Streamed {
     const family = this.#families.get(head);
     if (family === undefined) this.#families.set(head, [number]);
     else family.push(number);
+  }
+
+  /** The object that a delta is made of in the end; -1 where that is named by an id. Of its base it is known: chains may be long. */
+  #headOf(delta: number): number {
+    const { types, bases, offsets } = this.#shared().objects;
+    let head = -1;
+    if (types[delta] === OFS_DELTA) {
+      const base = bases[delta] ?? 0;
+      const number = numberBelow(offsets, delta, base + 1) - 1;
+      if (offsets[number] === base) head = isDelta(types[number] ?? 0) ? (this.#heads[number] ?? 0) - 1 : number;
+    }
+    this.#heads[delta] = head + 1;
+    return head;
   }
 
   /**
@@ -424,17 +440,6 @@ export class StreamedCheckout implements EntrySink, Streamed {
     }
     this.#publishedDeltas = this.#deltas;
   }
-}
-
-/** The object that a delta is made of in the end; -1 where that is named by an id. */
-function headOf({ types, bases, offsets }: PackObjects, delta: number): number {
-  let number = delta;
-  while (types[number] === OFS_DELTA) {
-    const base = bases[number] ?? 0;
-    number = numberBelow(offsets, number, base + 1) - 1;
-    if (offsets[number] !== base) return -1;
-  }
-  return types[number] === REF_DELTA ? -1 : number;
 }
 
 /** How many of the first `count` objects begin below an offset. */
