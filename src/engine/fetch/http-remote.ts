@@ -6,6 +6,7 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { displayBytes, type Bytes } from '../bytes.ts';
 import { CheckoutError, errnoOf } from '../errors.ts';
@@ -21,12 +22,15 @@ import {
 } from './protocol-v2.ts';
 import { protocolError } from './pkt-line.ts';
 import { isTransientStatus, parseRetryAfter, spell, TransientFetchError } from './retry.ts';
+import { StallWatch } from './stall-watch.ts';
 
 const SERVICE = 'git-upload-pack';
 /** As many as git follows. */
 const MOST_REDIRECTS = 20;
-/** An answer that is held whole: what a server offers, or its refs. A repository of 100,000 tags has 8 MB of them. */
+/** An answer that is held whole: a server's refs. A repository of 100,000 tags has 8 MB of them. */
 const MOST_ANSWER_BYTES = 256 << 20;
+/** What a server offers takes a kilobyte. One of an older version lists all its refs instead, which nobody needs to read. */
+const MOST_OFFER_BYTES = 1 << 20;
 /** git compresses requests beyond this. */
 const GZIP_FROM_BYTES = 1024;
 /** A pack that comes more slowly is not coming: the same as for git's own transfers, see transfer-watch.ts. */
@@ -87,6 +91,7 @@ export class HttpRemote {
   #capabilities: Capabilities | null = null;
   #agent: HttpAgent | null = null;
   #agentOrigin = '';
+  #connecting: AbortController | null = null;
   #ca: string | readonly string[] | null;
 
   constructor(options: HttpOptions) {
@@ -100,6 +105,8 @@ export class HttpRemote {
   close(): void {
     this.#agent?.destroy();
     this.#agent = null;
+    this.#connecting?.abort();
+    this.#connecting = null;
   }
 
   /**
@@ -131,7 +138,7 @@ export class HttpRemote {
         if (!url.endsWith(ending)) throw protocolError('redirects to something that is no git repository');
         this.#base = url.slice(0, -ending.length);
       }
-      this.#capabilities = parseAdvertisement(await readWhole(answer));
+      this.#capabilities = parseAdvertisement(await readBeginning(answer));
       return this.#capabilities;
     }
   }
@@ -144,9 +151,11 @@ export class HttpRemote {
     }
     const to = URL.parse(location, from);
     if (to === null || !/^https?:$/.test(to.protocol)) throw protocolError('redirects to something that is no address');
-    if (from.startsWith('https:') && to.protocol !== 'https:') {
+    if (new URL(from).protocol === 'https:' && to.protocol !== 'https:') {
       throw protocolError('redirects from https to http, which is not followed');
     }
+    // Who we are is not for the server to say.
+    to.username = to.password = '';
     return to.href;
   }
 
@@ -212,29 +221,60 @@ export class HttpRemote {
     return answer;
   }
 
-  /** Sends one request; once more where the server's authority is one that only the system knows. */
+  /**
+   * Sends one request; once more where the server's authority is one that only the system knows, or where the connection that was kept open
+   * turned out to be closed: the server may close it at any time.
+   */
   async #call(call: Call): Promise<IncomingMessage> {
-    try {
-      return await this.#send(call);
-    } catch (error) {
-      const errno = error instanceof Error ? errnoOf(error.cause) : undefined;
-      if (errno === undefined || !UNKNOWN_AUTHORITY.has(errno) || this.#ca !== null) throw error;
-      this.#ca = await this.#options.systemCa();
-      this.close();
-      return await this.#send(call);
+    for (let mayBeStale = true; ;) {
+      try {
+        return await this.#send(call);
+      } catch (error) {
+        this.close();
+        if (mayBeStale && error instanceof CheckoutError && stale.has(error)) {
+          mayBeStale = false;
+          continue;
+        }
+        const errno = error instanceof Error ? errnoOf(error.cause) : undefined;
+        if (errno === undefined || !UNKNOWN_AUTHORITY.has(errno) || this.#ca !== null) throw error;
+        this.#ca = await this.#options.systemCa();
+      }
     }
   }
 
   async #send({ method, url, headers, body }: Call): Promise<IncomingMessage> {
     const { signal, stallMs, userAgent } = this.#options;
     const target = new URL(url);
+    const { origin } = target;
+    if (signal?.aborted === true) throw connectionError(null, origin, signal);
     const agent = await this.#agentFor(target);
     const { request: secureRequest } = target.protocol === 'https:' ? await import('node:https') : { request: null };
     this.requests++;
-    const own = target.origin === this.#origin ? Object.fromEntries(this.#options.headers) : {};
+    const own = origin === this.#origin ? headersByName(this.#options.headers) : {};
     return await new Promise((resolve, reject) => {
-      const fail = (error: unknown): void => reject(connectionError(error, target.origin, signal));
-      let request: ClientRequest;
+      let request: ClientRequest | null = null;
+      const settle = (): void => {
+        watch.stop();
+        signal?.removeEventListener('abort', abort);
+      };
+      const fail = (error: unknown): void => {
+        settle();
+        const failure = connectionError(error, origin, signal);
+        if (request?.reusedSocket === true && !(error instanceof Stalled)) stale.add(failure);
+        reject(failure);
+      };
+      // A request that has no connection yet, since the proxy has not made it, tells nobody that it was destroyed.
+      const end = (error: unknown): void => {
+        fail(error);
+        request?.destroy();
+      };
+      const abort = (): void => end(null);
+      const watch = new StallWatch(
+        stallMs,
+        () => 1,
+        () => end(new Stalled(stallMs, false)),
+      );
+      signal?.addEventListener('abort', abort, { once: true });
       const options = {
         method,
         agent,
@@ -248,7 +288,6 @@ export class HttpRemote {
           ...(body === null ? {} : { 'Content-Length': String(body.length) }),
           ...own,
         },
-        ...(signal === undefined ? {} : { signal }),
       };
       try {
         request = (secureRequest ?? httpRequest)(target, options);
@@ -256,32 +295,48 @@ export class HttpRemote {
         fail(error);
         return;
       }
-      if (stallMs < Infinity) request.setTimeout(stallMs, () => request.destroy(new Stalled(stallMs, false)));
-      request.once('error', fail);
+      // To the end: what goes wrong once an answer has begun is the answer's error.
+      request.on('error', fail);
+      request.once('upgrade', (_, socket) => {
+        socket.destroy();
+        fail(protocolError('is of another protocol'));
+      });
       request.once('response', (answer) => {
-        // What goes wrong from here on is the answer's error.
-        request.off('error', fail);
-        request.on('error', () => undefined);
-        origins.set(answer, { origin: target.origin, url: this.#base, signal, stallMs });
+        settle();
+        origins.set(answer, { origin, url: this.#base, signal, stallMs });
         resolve(answer);
       });
       request.end(body ?? undefined);
     });
   }
 
+  #trusted(): { ca?: string[] } {
+    const ca = this.#ca;
+    return ca === null ? {} : { ca: typeof ca === 'string' ? [ca] : [...ca] };
+  }
+
   async #agentFor(target: URL): Promise<HttpAgent> {
     if (this.#agent !== null && this.#agentOrigin === target.origin) return this.#agent;
     this.close();
     const isSecure = target.protocol === 'https:';
-    const tls = this.#ca === null ? {} : { ca: [...(typeof this.#ca === 'string' ? [this.#ca] : this.#ca)] };
-    const options = { keepAlive: true, maxSockets: 1, ...(isSecure ? tls : {}) };
+    // Ends connections that are still being made, too, of which a proxy's agent does not know.
+    const { signal } = (this.#connecting = new AbortController());
+    const options = { keepAlive: true, maxSockets: 1, signal, ...(isSecure ? this.#trusted() : {}) };
     const proxy = this.#options.proxyFor(target.href);
+    if (proxy !== '' && !/^https?:$/.test(URL.parse(proxy)?.protocol ?? '')) {
+      throw new CheckoutError('unsupported', 'the proxy is not an HTTP proxy');
+    }
     let agent: HttpAgent;
     if (proxy !== '') {
       // Loaded where there is a proxy only: 25 ms.
       if (isSecure) {
         const { HttpsProxyAgent } = await import('https-proxy-agent');
-        agent = new HttpsProxyAgent(proxy, options);
+        const through = new HttpsProxyAgent(proxy, options);
+        const connect = through.connect.bind(through);
+        const checked = { ...this.#trusted(), ...(await checkedAs(target)) };
+        // It would use these for the proxy alone.
+        through.connect = async (request, call) => await connect(request, { ...call, ...checked });
+        agent = through;
       } else {
         const { HttpProxyAgent } = await import('http-proxy-agent');
         agent = new HttpProxyAgent(proxy, options);
@@ -323,6 +378,33 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 /** What is wrong with a certificate (Node's documentation of TLS, "X509 certificate error codes"), which no later attempt mends. */
 const CERTIFICATE = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|INVALID_CA|HOSTNAME_MISMATCH)/;
+
+/**
+ * The name that a server's certificate must have: the agent for a proxy would take one for 'localhost' where the target is an address. Not an option
+ * of requests, since those that have it share no connection.
+ */
+async function checkedAs({ hostname }: URL): Promise<Pick<ConnectionOptions, 'checkServerIdentity'>> {
+  const { checkServerIdentity } = await import('node:tls');
+  const name = hostname.replace(/^\[|\]$/g, '');
+  return { checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) };
+}
+
+/** By name; a name may be there more than once. */
+function headersByName(headers: HttpOptions['headers']): Record<string, string[]> {
+  const byName = new Map<string, [name: string, ...values: string[]]>();
+  for (const [name, value] of headers) {
+    const known = byName.get(name.toLowerCase());
+    if (known === undefined) byName.set(name.toLowerCase(), [name, value]);
+    else known.push(value);
+  }
+  return Object.fromEntries([...byName.values()].map(([name, ...values]) => [name, values]));
+}
+
+/** Failures of a connection that was kept open: another one may do. */
+const stale = new WeakSet<CheckoutError>();
+
+/** Nobody wants more. */
+class Ended extends Error {}
 
 interface AnswerOrigin {
   readonly origin: string;
@@ -367,7 +449,7 @@ function connectionError(error: unknown, origin: string, signal: AbortSignal | u
 async function refuseStatus(answer: IncomingMessage): Promise<void> {
   const status = answer.statusCode ?? 0;
   if (status === 200) return;
-  const { origin = 'the server', url = '' } = origins.get(answer) ?? {};
+  const { origin, url } = originOf(answer);
   let said = '';
   if (answer.headers['content-type']?.startsWith('text/plain') === true) {
     said = await readWhole(answer, MOST_MESSAGE_BYTES).then(
@@ -379,7 +461,7 @@ async function refuseStatus(answer: IncomingMessage): Promise<void> {
   const message =
     status === 404
       ? `repository '${url}' not found`
-      : `'${origin}' returned error: ${status}${said === '' ? '' : ` (${said})`}`;
+      : `${status === 407 ? 'the proxy for ' : ''}'${origin}' returned error: ${status}${said === '' ? '' : ` (${said})`}`;
   if (isTransientStatus(status)) throw new TransientFetchError('fetch-failed', message, {}, retryAfter(answer));
   throw new HttpStatusError(status, message);
 }
@@ -406,31 +488,35 @@ async function readPieces(
   take: (piece: Bytes) => void,
   leastBytesPerSecond: () => number = () => LEAST_BYTES_PER_SECOND,
 ): Promise<void> {
-  const { origin = 'the server', signal, stallMs = Infinity } = origins.get(answer) ?? {};
-  let received = 0;
-  let before = 0;
-  const look = (): void => {
-    if (received - before < Math.max(1, (leastBytesPerSecond() * stallMs) / 1000))
-      answer.destroy(new Stalled(stallMs, received > 0));
-    before = received;
-  };
-  const watch = stallMs < Infinity ? setInterval(look, stallMs) : undefined;
+  const { origin, signal, stallMs } = originOf(answer);
+  const abort = (): void => void answer.destroy(new Ended());
+  const least = (): number => Math.max(1, (leastBytesPerSecond() * stallMs) / 1000);
+  const watch = new StallWatch(stallMs, least, (hasReceived) => answer.destroy(new Stalled(stallMs, hasReceived)));
+  signal?.addEventListener('abort', abort, { once: true });
   try {
+    if (signal?.aborted === true) throw new Ended();
     const body = decoded(answer);
     for await (const piece of body as AsyncIterable<Buffer>) {
-      received += piece.length;
+      const begun = performance.now();
       take(piece);
+      watch.came(piece.length, performance.now() - begun);
     }
   } catch (error) {
     answer.destroy();
     if (error instanceof CheckoutError) throw error;
-    const errno = errnoOf(error);
+    const isOfConnection = error instanceof Stalled || error instanceof Ended || errnoOf(error) !== undefined;
     // A bug in what takes the pieces is no failure of the connection.
-    if (errno === undefined && !(error instanceof Stalled) && signal?.aborted !== true) throw error;
-    throw connectionError(error, origin, signal);
+    throw isOfConnection ? connectionError(error, origin, signal) : error;
   } finally {
-    clearInterval(watch);
+    watch.stop();
+    signal?.removeEventListener('abort', abort);
   }
+}
+
+function originOf(answer: IncomingMessage): AnswerOrigin {
+  const origin = origins.get(answer);
+  if (origin === undefined) throw new Error('an answer that nobody asked for');
+  return origin;
 }
 
 async function readWhole(answer: IncomingMessage, most = MOST_ANSWER_BYTES): Promise<Buffer> {
@@ -441,5 +527,22 @@ async function readWhole(answer: IncomingMessage, most = MOST_ANSWER_BYTES): Pro
     if (length > most) throw protocolError('is too long');
     pieces.push(piece);
   });
+  return Buffer.concat(pieces);
+}
+
+/** As much as what a server offers can take; what comes behind that is left. */
+async function readBeginning(answer: IncomingMessage): Promise<Buffer> {
+  const pieces: Bytes[] = [];
+  const enough = new Ended();
+  let length = 0;
+  try {
+    await readPieces(answer, (piece) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > MOST_OFFER_BYTES) throw enough;
+    });
+  } catch (error) {
+    if (!(error instanceof CheckoutError) || error.cause !== enough) throw error;
+  }
   return Buffer.concat(pieces);
 }
