@@ -2,7 +2,9 @@
  * Packs as a server sends them, and the receiver that takes them in: without workers and without a working tree.
  */
 import { createHash } from 'node:crypto';
-import { StreamedCheckout } from '../../src/engine/checkout/stream/streamed-checkout.ts';
+import { AttributeStack } from '../../src/engine/attributes/attribute-stack.ts';
+import { StreamedCheckout, type StreamedWorkTree } from '../../src/engine/checkout/stream/streamed-checkout.ts';
+import { ConversionTable, readConversionConfig } from '../../src/engine/filter/conversion.ts';
 import { SHA1, type ObjectFormat } from '../../src/engine/oid.ts';
 import { sortByOid } from '../../src/engine/pack/write-pack-index.ts';
 import { IncomingPack } from '../../src/engine/pack/incoming-pack.ts';
@@ -25,9 +27,24 @@ export function oidOf(type: string, content: Uint8Array, format = SHA1): string 
 }
 
 export interface ReceiverOptions {
+  /** An empty folder, and the commit that is checked out to it while the pack comes. */
+  readonly workTree?: { readonly path: string; readonly commit: string };
   readonly format?: ObjectFormat;
   readonly memoryBytes?: number;
   readonly ringBytes?: number;
+}
+
+function workTreeOf({ path, commit }: { path: string; commit: string }): StreamedWorkTree {
+  const stack = new AttributeStack({ info: null, global: null, system: null, ignoreCase: false });
+  const config = { getBoolOrText: () => undefined, getAll: () => [], getBool: () => undefined, subsections: () => [] };
+  return {
+    workTree: path,
+    commit,
+    rules: { ntfs: true, hfs: false, windows: false },
+    maxPathBytes: 4096,
+    stack,
+    conversions: new ConversionTable(readConversionConfig(config, process.platform), stack.sets),
+  };
 }
 
 /** Takes a pack in. */
@@ -42,7 +59,7 @@ export class Receiver {
     this.#memoryBytes = memoryBytes;
     this.sink = new StreamedCheckout({
       format,
-      tree: null,
+      tree: options.workTree === undefined ? null : workTreeOf(options.workTree),
       platform: process.platform,
       workersFor: () => 0,
       ringBytes,

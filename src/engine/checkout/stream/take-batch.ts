@@ -168,6 +168,8 @@ export class BatchTaker {
     let reserved = 0;
     try {
       reader.open(0, offsets[head] ?? 0);
+      // Beyond the budget it would be given all of it; such are looked at alone, at the end, and held against the memory limit.
+      if (2 * reader.size > this.#budget.limitBytes) return;
       // What is made of it is of about its size. At once, since whoever holds something must not wait.
       reserved = this.#budget.reserve(2 * reader.size, () => Atomics.load(this.#job.control, STOP) !== 0);
       if (reserved === 0) return;
