@@ -127,7 +127,15 @@ export function parseRefs(body: Bytes, format: ObjectFormat): RemoteRef[] {
         attributes.find((each) => each.startsWith(key))?.slice(key.length) ?? null;
       const peeled = attribute('peeled:');
       if (peeled !== null && !isHexOid(peeled, format)) throw protocolError('lists a tag that is none');
-      refs.push({ name, oid: oid.toLowerCase(), target: attribute('symref-target:'), peeled });
+      // git passes over such names, too. In FETCH_HEAD, a line feed would begin another line.
+      if (hasControl(name)) return;
+      const target = attribute('symref-target:');
+      refs.push({
+        name,
+        oid: oid.toLowerCase(),
+        target: target === null || hasControl(target) ? null : target,
+        peeled,
+      });
     },
     special(): void {
       seen.end = true;
@@ -139,6 +147,14 @@ export function parseRefs(body: Bytes, format: ObjectFormat): RemoteRef[] {
   reader.push(body);
   if (!seen.end || !reader.isBetweenLines) throw protocolError('with the refs ends too early');
   return refs;
+}
+
+function hasControl(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x7f) return true;
+  }
+  return false;
 }
 
 /** What a fetch asks for. */

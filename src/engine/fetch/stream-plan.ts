@@ -114,8 +114,9 @@ export function fetchHeadLines(updates: readonly RefUpdate[], url: string): stri
         ['tags', 'tag '],
         ['remotes', 'remote-tracking branch '],
       ]).get(kind);
-      const note = what === undefined ? `'${source}'` : `${what}'${name}'`;
-      return `${oid}\t${forMerge ? '' : 'not-for-merge'}\t${note} of ${from}\n`;
+      const named = what === undefined ? `'${source}' of ` : `${what}'${name}' of `;
+      const note = source === 'HEAD' ? '' : named;
+      return `${oid}\t${forMerge ? '' : 'not-for-merge'}\t${note}${from}\n`;
     })
     .join('');
 }

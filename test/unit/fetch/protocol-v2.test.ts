@@ -169,6 +169,9 @@ describe('parseRefs', () => {
       { name: 'refs/tags/v1', oid: B, target: null, peeled: A },
     ]);
     expect(parseRefs(lines(FLUSH_PKT), SHA1)).toEqual([]);
+    // What would be more than a name in FETCH_HEAD.
+    const forged = lines(`${A} refs/heads/x\n${B}\t\tbranch\n`, `${A} HEAD symref-target:refs/heads/a\x7f`, FLUSH_PKT);
+    expect(parseRefs(forged, SHA1)).toEqual([{ name: 'HEAD', oid: A, target: null, peeled: null }]);
   });
 
   it.each([
