@@ -112,9 +112,11 @@ function knownDifferences(
       )
     );
   };
-  // "A directory that cannot be made" ends both, but git in the middle of the files.
+  // "A directory that cannot be made" and "Filter drivers" that are required and fail end both, at another place among the files.
   const isHalfway =
-    git.ending.failed && ours.ending.failed && git.ending.text.includes('fatal: cannot create directory at');
+    git.ending.failed &&
+    ours.ending.failed &&
+    /^128 (fatal: cannot create directory at|error: external filter .* failed)/.test(git.ending.text);
 
   // "Cleaning": nothing is removed where the checkout cannot begin.
   const isUncleaned = git.ending.failed && ours.ending.failed && step.clean !== undefined;

@@ -30,6 +30,7 @@ import { memoryFolder, temporaryFolder } from '../support/temporary.ts';
 const folder = temporaryFolder('hostile', memoryFolder());
 /** How many seeds of each kind are tried. */
 const SEEDS = LONG ? 10_000 : 120;
+const TIME_LIMIT_MS = LONG ? 3_600_000 : 600_000;
 const MEBIBYTE = 2 ** 20;
 /** Node itself with the engine and its fixed buffers stays below 150 MiB; what an object claims must not add to it. */
 const MOST_MEMORY = 400 * MEBIBYTE;
@@ -102,7 +103,7 @@ describe('random damage', () => {
       // The damage reached something: not every case may end well, nor every one the same way.
       expect(new Set(verdicts.map((verdict) => verdict.outcome)).size).toBeGreaterThan(1);
     },
-    600_000,
+    TIME_LIMIT_MS,
   );
 });
 
