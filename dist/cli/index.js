@@ -139,7 +139,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(7539);
+/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(1190);
 /* harmony import */ var _process_io_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(3048);
 /* harmony import */ var _run_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(2575);
 /**
@@ -394,6 +394,9 @@ function reportToText(report) {
     if (report.workers.length > 0)
         sections.push('', ...workerLines(report.workers));
     sections.push('', ...totalLines(report));
+    if (report.submodules !== undefined && report.submodules.length > 0) {
+        sections.push('', ...submoduleLines(report.submodules));
+    }
     const fallbacks = report.fallbacks.map(({ stage, reason }) => `${stage}: ${printable(reason)}`);
     if (fallbacks.length > 0)
         sections.push('', `Handed to git: ${fallbacks.length}`, ...listed(fallbacks));
@@ -449,6 +452,22 @@ function workerLines(workers) {
     ]);
     const head = ['worker', 'files', 'written', 'time', 'CPU user', 'CPU system', 'waiting', 'peak memory'];
     return ['Workers', ...columns([head, ...rows])];
+}
+function submoduleLines(submodules) {
+    const rows = submodules
+        .slice(0, LISTED_ENTRIES)
+        .map(({ path, files, bytesWritten, ms }) => [
+        printable(path),
+        formatCount(files),
+        formatBytes(bytesWritten),
+        formatMs(ms),
+    ]);
+    const rest = submodules.length - rows.length;
+    return [
+        'Submodules',
+        ...columns([['path', 'files', 'written', 'time'], ...rows]),
+        ...(rest === 0 ? [] : [`  … and ${formatCount(rest)} more, all of them in the JSON report`]),
+    ];
 }
 function totalLines(report) {
     const { totals } = report;
@@ -525,6 +544,9 @@ const OPTIONS = {
     'work-tree': { type: 'string', commands: ['checkout'] },
     clean: { type: 'boolean', commands: ['checkout'] },
     'clean-exclude': { type: 'string', commands: ['checkout'] },
+    'fetch-retries': { type: 'string', commands: ['clone', 'checkout'] },
+    'fetch-stall-timeout': { type: 'string', commands: ['clone', 'checkout'] },
+    'fetch-timeout': { type: 'string', commands: ['clone', 'checkout'] },
     files: { type: 'string', commands: ['plan'] },
     bytes: { type: 'string', commands: ['plan'] },
 };
@@ -620,6 +642,11 @@ function readRunSettings(words) {
         const text = single(words, name);
         return text === undefined ? absent : parse(text, `--${name}`);
     };
+    const fetchLimits = (0,setting_values/* parseFetchLimits */.I7)({
+        'fetch-retries': single(words, 'fetch-retries'),
+        'fetch-stall-timeout': single(words, 'fetch-stall-timeout'),
+        'fetch-timeout': single(words, 'fetch-timeout'),
+    }, '--');
     return {
         workers: read('workers', setting_values/* parseWorkers */.jO, 'auto'),
         memoryLimitBytes: read('memory-limit', setting_values/* parseMemoryLimit */.Ik, 'auto'),
@@ -627,6 +654,7 @@ function readRunSettings(words) {
         ...(words.flags.has('verify') ? { verify: true } : {}),
         transport: read('transport', setting_values/* parseTransportChoice */.q1, 'auto'),
         config: (words.values.get('config') ?? []).map(parseConfigOverride),
+        ...(Object.keys(fetchLimits).length === 0 ? {} : { fetchLimits }),
     };
 }
 function readClone(words, positionals, surroundings) {
@@ -793,6 +821,11 @@ Makes a repository in <dir>, fetches and checks out. <url> is whatever git takes
   --depth N          commits of history; without it all
   --sparse DIR       check out only this directory, and the files above it (may be repeated)
   --no-cone          take what --sparse gives as patterns, as in a .gitignore
+  --fetch-retries N  how often a fetch is tried again that failed for a reason which may pass (default 2)
+  --fetch-stall-timeout SECONDS
+                     stop an attempt when nothing comes for so long; 0 for never (default 120)
+  --fetch-timeout SECONDS
+                     stop for good when an attempt takes so long; 0 for never (default 21600)
 
 Example:
   parallel-checkout clone https://github.com/git/git.git git --depth 1 --ref v2.47.0 --workers 4`,
@@ -809,6 +842,8 @@ any other commit detaches HEAD; without <commit> it is what HEAD names. Local ch
   --clean            remove untracked and ignored files first, as git clean -ffdx
   --clean-exclude PATTERN
                      with --clean: leave what matches alone; as a line of .gitignore, may be given several times
+  --fetch-retries, --fetch-stall-timeout, --fetch-timeout
+                     as with clone, for what a partial clone lacks
 
 Example:
   parallel-checkout checkout main --report report.json`,
@@ -1179,7 +1214,7 @@ function freeLarge(bytes) {
 
 /***/ }),
 
-/***/ 7539:
+/***/ 1190:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 // ESM COMPAT FLAG
@@ -1188,6 +1223,7 @@ __nccwpck_require__.r(__webpack_exports__);
 // EXPORTS
 __nccwpck_require__.d(__webpack_exports__, {
   DEADLINE_MS: () => (/* reexport */ DEADLINE_MS),
+  MAX_SUBMODULE_JOBS: () => (/* reexport */ setting_values/* MAX_SUBMODULE_JOBS */.hy),
   STALL_MS: () => (/* reexport */ STALL_MS),
   TransientFetchError: () => (/* reexport */ TransientFetchError),
   checkout: () => (/* binding */ checkout),
@@ -1198,9 +1234,11 @@ __nccwpck_require__.d(__webpack_exports__, {
   formatThatRemoteHas: () => (/* reexport */ formatThatRemoteHas),
   isTransientStatus: () => (/* reexport */ isTransientStatus),
   parseEngineChoice: () => (/* reexport */ setting_values/* parseEngineChoice */.xC),
+  parseFetchLimits: () => (/* reexport */ setting_values/* parseFetchLimits */.I7),
   parseMemoryLimit: () => (/* reexport */ setting_values/* parseMemoryLimit */.Ik),
   parseRetryAfter: () => (/* reexport */ parseRetryAfter),
   parseSparseSetting: () => (/* reexport */ setting_values/* parseSparseSetting */.UZ),
+  parseSubmoduleJobs: () => (/* reexport */ setting_values/* parseSubmoduleJobs */.q9),
   parseTransportChoice: () => (/* reexport */ setting_values/* parseTransportChoice */.q1),
   parseWorkers: () => (/* reexport */ setting_values/* parseWorkers */.jO),
   plan: () => (/* binding */ plan),
@@ -7488,11 +7526,79 @@ function countRegular({ modes, count }, isLeftOut) {
     return files;
 }
 
+;// CONCATENATED MODULE: ./build/js/engine/pack/oid-numbers.js
+/**
+ * Finds an object of a pack by its id while the pack has no index yet: an open hash table of numbers over the list of ids. Eight bytes for
+ * each object; a Map of keys would take ten times that, and cannot hold as many as a pack may have.
+ */
+
+
+
+class OidNumbers {
+    #objects;
+    /** Number of an object and 1; 0 where the slot is free. */
+    #slots;
+    /** Whoever makes a pack can choose ids that begin alike, but not those that meet under a multiplier that he does not know. */
+    #factor = (0,external_node_crypto_namespaceObject.randomBytes)(4).readUInt32LE(0) | 1;
+    #shift;
+    /**
+     * A table without any object.
+     * @throws CheckoutError memory
+     */
+    constructor(objects) {
+        this.#objects = objects;
+        // At most half full, so that a search is short.
+        const bits = Math.max(4, Math.ceil(Math.log2(Math.max(1, 2 * objects.count))));
+        this.#shift = 32 - bits;
+        try {
+            this.#slots = new Int32Array(2 ** bits);
+        }
+        catch (error) {
+            throw new engine_errors/* CheckoutError */.vd('memory', `cannot allocate ${4 * 2 ** bits} bytes for the table of ids`, {}, error);
+        }
+    }
+    /** Adds an object whose id is known. Of several with one id the first stays. */
+    add(number) {
+        const { oids, format } = this.#objects;
+        const slot = this.#find(oids, number * format.oidBytes);
+        if (this.#slots[slot] === 0)
+            this.#slots[slot] = number + 1;
+    }
+    /** Adds all objects whose ids are known. */
+    addNamed() {
+        const { count, named } = this.#objects;
+        for (let number = 0; number < count; number++)
+            if (named[number] === 1)
+                this.add(number);
+    }
+    /** Number of the object of the id that begins at `at`, or -1. */
+    find(oid, at) {
+        return (this.#slots[this.#find(oid, at)] ?? 0) - 1;
+    }
+    /** The slot that has the id, or the free one where it would be. */
+    #find(oid, at) {
+        const { oids, format } = this.#objects;
+        const { oidBytes } = format;
+        const slots = this.#slots;
+        // From the fifth byte on: the first ones are what sorted lists have in common.
+        const word = ((oid[at + 4] ?? 0) | ((oid[at + 5] ?? 0) << 8) | ((oid[at + 6] ?? 0) << 16) | ((oid[at + 7] ?? 0) << 24)) ^
+            ((oid[at] ?? 0) | ((oid[at + 1] ?? 0) << 8) | ((oid[at + 2] ?? 0) << 16) | ((oid[at + 3] ?? 0) << 24));
+        let slot = Math.imul(word, this.#factor) >>> this.#shift;
+        for (;;) {
+            const held = slots[slot] ?? 0;
+            if (held === 0 || oidEquals(oids, (held - 1) * oidBytes, oid, at, oidBytes))
+                return slot;
+            slot = (slot + 1) & (slots.length - 1);
+        }
+    }
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/pack/name-deltas.js
 /**
  * Finds out the ids of a stored pack's deltas that nobody has yet: of large ones, and of those whose base is named by its id. Without its
  * index, which is made of these ids.
  */
+
 
 
 
@@ -7505,58 +7611,83 @@ function countRegular({ modes, count }, isLeftOut) {
  */
 function nameDeltas(objects, file, memoryBytes) {
     const { count, named, offsets, types, oids, format } = objects;
-    let open = [];
-    for (let i = 0; i < count; i++)
-        if (named[i] !== 1)
-            open.push(i);
-    if (open.length === 0)
+    if (!isAnyOpen(objects))
         return;
-    const { oidBytes } = format;
-    let places = null;
-    const keyAt = (bytes, at) => (0,engine_bytes/* bufferOver */.Lb)(bytes, at, at + oidBytes).toString('latin1');
-    if (types.includes(REF_DELTA)) {
-        places = new Map();
-        for (let i = 0; i < count; i++)
-            if (named[i] === 1)
-                places.set(keyAt(oids, i * oidBytes), offsets[i] ?? 0);
-    }
-    const reader = new PackReader([file], format, { findBase: (oid, at) => places?.get(keyAt(oid, at)) ?? -1 });
+    const numbers = types.includes(REF_DELTA) ? new OidNumbers(objects) : null;
+    numbers?.addNamed();
+    const lacking = { oid: '' };
+    const reader = new PackReader([file], format, {
+        findBase: (oid, at) => {
+            const number = numbers?.find(oid, at) ?? -1;
+            if (number < 0)
+                lacking.oid = keyAt(oid, at, format.oidBytes);
+            return number < 0 ? -1 : (offsets[number] ?? 0);
+        },
+    });
+    /** By id of a base that has none yet, those that wait for it: each is looked at once more when it has, so that a long row takes no longer. */
+    const waiting = new Map();
+    let failure = null;
     try {
-        // A base may itself be one that has no id yet, so again and again, as long as that gets on.
-        while (open.length > 0) {
-            const left = [];
-            let failure = null;
-            for (const number of open) {
+        for (let first = 0; first < count; first++) {
+            if (named[first] === 1)
+                continue;
+            const open = [first];
+            for (let number = open.pop(); number !== undefined; number = open.pop()) {
+                lacking.oid = '';
                 try {
-                    const content = readObject(reader, offsets[number] ?? 0, memoryBytes);
-                    const id = (0,external_node_crypto_namespaceObject.createHash)(format.name)
-                        .update(`${typeName(reader.type)} ${content.length}\0`)
-                        .update(content)
-                        .digest();
-                    oids.set(id, number * oidBytes);
-                    objects.kinds[number] = reader.type;
-                    named[number] = 1;
-                    places?.set(keyAt(oids, number * oidBytes), offsets[number] ?? 0);
+                    nameObject(reader, objects, number, memoryBytes);
                 }
                 catch (error) {
-                    if (!(error instanceof engine_errors/* CheckoutError */.vd) || error.code !== 'object-corrupt' || places === null)
+                    if (lacking.oid === '')
                         throw error;
                     failure = error;
-                    left.push(number);
+                    const others = waiting.get(lacking.oid);
+                    if (others === undefined)
+                        waiting.set(lacking.oid, [number]);
+                    else
+                        others.push(number);
+                    continue;
                 }
                 finally {
                     reader.finish();
                     reader.dropRetained();
                 }
+                if (numbers === null)
+                    continue;
+                numbers.add(number);
+                const key = keyAt(oids, number * format.oidBytes, format.oidBytes);
+                for (const other of waiting.get(key) ?? [])
+                    open.push(other);
+                waiting.delete(key);
             }
-            if (left.length === open.length)
-                throw failure;
-            open = left;
         }
+        if (waiting.size > 0)
+            throw failure;
     }
     finally {
         reader.close();
     }
+}
+function isAnyOpen({ count, named }) {
+    for (let i = 0; i < count; i++)
+        if (named[i] !== 1)
+            return true;
+    return false;
+}
+/** An id as a key: bytes one to one. */
+function keyAt(bytes, at, oidBytes) {
+    return (0,engine_bytes/* bufferOver */.Lb)(bytes, at, at + oidBytes).toString('latin1');
+}
+function nameObject(reader, objects, number, memoryBytes) {
+    const { oids, named, kinds, offsets, format } = objects;
+    const content = readObject(reader, offsets[number] ?? 0, memoryBytes);
+    const id = (0,external_node_crypto_namespaceObject.createHash)(format.name)
+        .update(`${typeName(reader.type)} ${content.length}\0`)
+        .update(content)
+        .digest();
+    oids.set(id, number * format.oidBytes);
+    kinds[number] = reader.type;
+    named[number] = 1;
 }
 function readObject(reader, offset, memoryBytes) {
     reader.readAheadEnd = offset;
@@ -7739,6 +7870,8 @@ class PackStream {
         const offset = this.position;
         const number = this.#number;
         objects.types[number] = type;
+        if (!isDelta(type))
+            objects.kinds[number] = type;
         if (type === OFS_DELTA) {
             if (baseDistance <= 0 || baseDistance > offset - PACK_HEADER_BYTES) {
                 throw this.#corruptEntry('has a delta base outside of the pack');
@@ -8886,7 +9019,8 @@ function lfsStore({ storage, commonDir, environment }) {
 }
 /** Path of an object of the store. */
 function lfsObjectPath(store, oid) {
-    return (0,external_node_path_.join)(store.objects, oid.slice(0, 2), oid.slice(2, 4), oid);
+    // Not `join`, which looks at every character again: a fifth of what a worker computes for a file.
+    return `${store.objects}${external_node_path_.sep}${oid.slice(0, 2)}${external_node_path_.sep}${oid.slice(2, 4)}${external_node_path_.sep}${oid}`;
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/index/stat-words.js
@@ -9229,6 +9363,9 @@ let piece = null;
  * @throws NoSource when nothing can be copied, and nothing was made; the system's error, the half-written file gone
  */
 function createCopy(source, path, options) {
+    if (options.size < copy_file_PIECE_BYTES && !options.shareBlocks) {
+        return createFile(path, options.executable, readSmall(source, options.size));
+    }
     const from = openSource(source, options.size);
     try {
         if (options.shareBlocks)
@@ -9256,17 +9393,43 @@ function contentOf(source, size) {
         }
     };
 }
-/** Opens a regular file of this size. */
-function openSource(source, size) {
-    let from;
+/** Reads a file of this size, valid until the next one. One byte more is asked for, which tells its size without asking for that. */
+function readSmall(source, size) {
+    piece ??= Buffer.allocUnsafeSlow(copy_file_PIECE_BYTES);
+    const from = openOrNoSource(source);
+    let length = 0;
     try {
-        from = (0,external_node_fs_.openSync)(source, copy_file_READ);
+        for (let got = -1; got !== 0 && length <= size; length += got) {
+            got = (0,external_node_fs_.readSync)(from, piece, length, size + 1 - length, null);
+            // What is cut off does not go on; whole files take one call.
+            if (length + got === size)
+                return piece.subarray(0, size);
+        }
+    }
+    catch (error) {
+        // A directory, or a pipe that nobody writes to.
+        if ((0,engine_errors/* errnoOf */.UQ)(error) === 'EISDIR' || (0,engine_errors/* errnoOf */.UQ)(error) === 'EAGAIN')
+            throw new NoSource();
+        throw error;
+    }
+    finally {
+        (0,external_node_fs_.closeSync)(from);
+    }
+    throw new NoSource();
+}
+function openOrNoSource(source) {
+    try {
+        return (0,external_node_fs_.openSync)(source, copy_file_READ);
     }
     catch (error) {
         if ((0,engine_errors/* errnoOf */.UQ)(error) === 'ENOENT' || (0,engine_errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
             throw new NoSource();
         throw error;
     }
+}
+/** Opens a regular file of this size. */
+function openSource(source, size) {
+    const from = openOrNoSource(source);
     let right = false;
     try {
         const stat = (0,external_node_fs_.fstatSync)(from);
@@ -10238,6 +10401,11 @@ function isOctal(byte) {
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/checkout/stream/share.js
+/**
+ * What the threads of a streamed checkout share while the pack is still coming: a ring of inflated objects, cut into batches; the list of the
+ * pack's objects; and the entries that are wanted. The main thread fills, workers take. All of it is shared memory.
+ */
+
 /** Batches that may be on their way. */
 const BATCH_SLOTS = 1024;
 // Words of `control`, each used through Atomics only.
@@ -10288,9 +10456,19 @@ function conversionOf(code) {
         return null;
     return { kind, crlf, ident: (code & IDENT) !== 0 };
 }
-/** Memory for a stream of so many objects, with room for so many entries. */
+/**
+ * Memory for a stream of so many objects, with room for so many entries.
+ * @throws CheckoutError memory
+ */
 function createShare(objects, entries, ringBytes, pack) {
-    const shared = (bytes) => new SharedArrayBuffer(bytes);
+    const shared = (bytes) => {
+        try {
+            return new SharedArrayBuffer(bytes);
+        }
+        catch (error) {
+            throw new engine_errors/* CheckoutError */.vd('memory', `cannot allocate ${bytes} bytes for a stream`, {}, error);
+        }
+    };
     // At most half full, so that a search is short.
     const slots = 2 ** Math.ceil(Math.log2(Math.max(16, 2 * entries)));
     return {
@@ -10378,6 +10556,10 @@ const ATTRIBUTES_NAME = Buffer.from('.gitattributes');
 const MOST_KEPT_BYTES = 32 << 20;
 /** Attribute files that are looked for among the blobs, each of which is hashed for that. */
 const MOST_ATTRIBUTES_BYTES = 64 << 10;
+/** Of directories, all together: one tree can name very many, of which each has the same one below. Linux has 2.5 MB of them. */
+const MOST_DIRECTORY_BYTES = 96 << 20;
+/** What one takes, beside its path as bytes and as a key: an object of ten fields, its path's view, its place in maps and lists. */
+const DIRECTORY_BYTES = 400;
 /** core.maxTreeDepth's default in git 2.44 and later. */
 const live_tree_MOST_DEPTH = 2048;
 /** An id as a key: bytes one to one. */
@@ -10396,6 +10578,7 @@ class LiveTree {
     /** Directories whose attributes have not come, by the id of the blob. */
     #awaited = new Map();
     #keptBytes = 0;
+    #directoryBytes = 0;
     #stopped = false;
     /** What the stack has entered: the root, and those below that have rules. */
     #entered = [];
@@ -10499,13 +10682,20 @@ class LiveTree {
                 this.#stop();
                 return;
             }
-            if (bytes.indexOf(0x2f, nameStart) >= 0 && bytes.indexOf(0x2f, nameStart) < nameEnd) {
+            // Within the name only: what comes behind it may have none up to its end, and there may be very much of it.
+            if (bytes.subarray(nameStart, nameEnd).includes(SLASH_BYTE)) {
                 this.#stop();
                 return;
             }
             if (mode === MODE_GITLINK || mode === MODE_SYMLINK)
                 continue;
             if (mode === MODE_TREE) {
+                const pathLength = path.length + nameEnd - nameStart + 1;
+                this.#directoryBytes += DIRECTORY_BYTES + 2 * pathLength;
+                if (pathLength > maxPathBytes || this.#directoryBytes > MOST_DIRECTORY_BYTES) {
+                    this.#stop();
+                    return;
+                }
                 const childPath = Buffer.concat([path, bytes.subarray(nameStart, nameEnd), live_tree_SLASH]);
                 const child = newDirectory(directory, childPath);
                 directory.children.push(child);
@@ -10627,7 +10817,8 @@ class LiveTree {
         }
     }
 }
-const live_tree_SLASH = Buffer.from('/');
+const SLASH_BYTE = 0x2f;
+const live_tree_SLASH = Buffer.from([SLASH_BYTE]);
 function newDirectory(parent, path) {
     return {
         parent,
@@ -10700,32 +10891,14 @@ class RingWriter {
     reserve(number, bytes) {
         if (this.#stuck)
             return -1;
-        for (let waitedFrom = 0;;) {
+        const wait = { from: 0 };
+        for (;;) {
             const at = this.#room(number, bytes);
             if (at >= 0)
                 return at;
             this.publish(number);
-            if (this.#reclaim()) {
-                waitedFrom = 0;
-                continue;
-            }
-            const now = performance.now();
-            if (waitedFrom === 0)
-                waitedFrom = now;
-            if (this.#help()) {
-                waitedFrom = performance.now();
-            }
-            else {
-                const { control } = this.#share;
-                const done = Atomics.load(control, DONE);
-                if (!this.#reclaim())
-                    Atomics.wait(control, DONE, done, 50);
-                if (performance.now() - waitedFrom > STUCK_MS) {
-                    this.#stuck = true;
-                    return -1;
-                }
-            }
-            this.waitMs += performance.now() - now;
+            if (!this.#wait(wait))
+                return -1;
         }
     }
     /** The object that room was reserved for is complete. */
@@ -10757,19 +10930,10 @@ class RingWriter {
     }
     #post(kind, start, first, end, room) {
         const { batches, done, control } = this.#share;
-        // Slots come back like room does.
-        let waitedFrom = performance.now();
-        while (this.#published - this.#oldest >= BATCH_SLOTS) {
-            if (this.#stuck)
+        // Slots come back like room does. What cannot be handed out is left for the end.
+        for (const wait = { from: 0 }; this.#published - this.#oldest >= BATCH_SLOTS;) {
+            if (this.#stuck || !this.#wait(wait))
                 return;
-            if (this.#reclaim() || this.#help()) {
-                waitedFrom = performance.now();
-                continue;
-            }
-            Atomics.wait(control, DONE, Atomics.load(control, DONE), 50);
-            // What is not published is left to the ordinary checkout.
-            if (performance.now() - waitedFrom > STUCK_MS)
-                this.#stuck = true;
         }
         const slot = this.#published % BATCH_SLOTS;
         const at = slot * BATCH_FIELDS;
@@ -10782,6 +10946,34 @@ class RingWriter {
         this.#published++;
         Atomics.store(control, share_PUBLISHED, this.#published);
         Atomics.notify(control, share_PUBLISHED);
+    }
+    /**
+     * Takes back what is done, or sees to a batch, or waits for one.
+     * @returns false when nothing has happened for so long that nothing will
+     */
+    #wait(wait) {
+        const now = performance.now();
+        if (this.#reclaim()) {
+            wait.from = now;
+            return true;
+        }
+        if (wait.from === 0)
+            wait.from = now;
+        if (this.#help()) {
+            wait.from = performance.now();
+        }
+        else {
+            const { control } = this.#share;
+            const done = Atomics.load(control, DONE);
+            if (this.#reclaim())
+                wait.from = performance.now();
+            else
+                Atomics.wait(control, DONE, done, 50);
+            if (performance.now() - wait.from > STUCK_MS)
+                this.#stuck = true;
+        }
+        this.waitMs += performance.now() - now;
+        return !this.#stuck;
     }
     /** Takes back the oldest batches that are done; whether there were any. */
     #reclaim() {
@@ -10984,6 +11176,9 @@ class BatchTaker {
         let reserved = 0;
         try {
             reader.open(0, offsets[head] ?? 0);
+            // Beyond the budget it would be given all of it; such are looked at alone, at the end, and held against the memory limit.
+            if (2 * reader.size > this.#budget.limitBytes)
+                return;
             // What is made of it is of about its size. At once, since whoever holds something must not wait.
             reserved = this.#budget.reserve(2 * reader.size, () => Atomics.load(this.#job.control, control_STOP) !== 0);
             if (reserved === 0)
@@ -11190,6 +11385,8 @@ class StreamedCheckout {
     #families = new Map();
     /** Numbers of objects that are no deltas and too large for the scratch buffers. */
     #large = new Set();
+    /** Of each delta, what it is made of in the end and 1; 0 for what is not known. */
+    #heads = new Int32Array(0);
     #familyMembers = 0;
     constructor(facts) {
         this.#facts = facts;
@@ -11244,6 +11441,7 @@ class StreamedCheckout {
         };
         this.#job = job;
         this.#share = share;
+        this.#heads = new Int32Array(new SharedArrayBuffer(4 * count));
         const ignore = () => undefined;
         this.#writer = new EntryWriter(job, 0, ignore, ignore);
         this.#taker = new BatchTaker(share, job, this.#writer, 0, ignore);
@@ -11468,7 +11666,7 @@ class StreamedCheckout {
     }
     #addDelta(number) {
         const share = this.#shared();
-        const head = headOf(share.objects, number);
+        const head = this.#headOf(number);
         if (!this.#large.has(head)) {
             share.deltas[this.#deltas++] = number;
             return;
@@ -11478,6 +11676,19 @@ class StreamedCheckout {
             this.#families.set(head, [number]);
         else
             family.push(number);
+    }
+    /** The object that a delta is made of in the end; -1 where that is named by an id. Of its base it is known: chains may be long. */
+    #headOf(delta) {
+        const { types, bases, offsets } = this.#shared().objects;
+        let head = -1;
+        if (types[delta] === OFS_DELTA) {
+            const base = bases[delta] ?? 0;
+            const number = numberBelow(offsets, delta, base + 1) - 1;
+            if (offsets[number] === base)
+                head = isDelta(types[number] ?? 0) ? (this.#heads[number] ?? 0) - 1 : number;
+        }
+        this.#heads[delta] = head + 1;
+        return head;
     }
     /**
      * Has deltas on large objects made: each such object is inflated once for all of its deltas.
@@ -11502,17 +11713,6 @@ class StreamedCheckout {
         }
         this.#publishedDeltas = this.#deltas;
     }
-}
-/** The object that a delta is made of in the end; -1 where that is named by an id. */
-function headOf({ types, bases, offsets }, delta) {
-    let number = delta;
-    while (types[number] === OFS_DELTA) {
-        const base = bases[number] ?? 0;
-        number = numberBelow(offsets, number, base + 1) - 1;
-        if (offsets[number] !== base)
-            return -1;
-    }
-    return types[number] === REF_DELTA ? -1 : number;
 }
 /** How many of the first `count` objects begin below an offset. */
 function numberBelow(offsets, count, offset) {
@@ -11573,10 +11773,11 @@ function formatValues(values) {
  * @throws CheckoutError 'config-invalid' for a name or value that the syntax cannot hold
  */
 function withSection(content, section, subsection, values) {
-    if (/[\n\0]/.test(subsection)) {
+    if (subsection !== null && /[\n\0]/.test(subsection)) {
         throw new engine_errors/* CheckoutError */.vd('config-invalid', "a configuration section's name has a line feed or NUL byte");
     }
-    const header = `[${section} "${subsection.replace(/["\\]/g, '\\$&')}"]`;
+    const name = subsection === null ? '' : ` "${subsection.replace(/["\\]/g, '\\$&')}"`;
+    const header = `[${section}${name}]`;
     const separator = content.length > 0 && content[content.length - 1] !== 10 ? '\n' : '';
     const lastHeader = content
         .toString('latin1')
@@ -11609,7 +11810,16 @@ function raiseFormatVersion(path) {
  * @throws CheckoutError 'ref-locked' when the file is locked, 'io', and as withSection
  */
 function appendToConfig(path, section, subsection, values) {
-    editConfig(path, (content) => withSection(content, section, subsection, values));
+    appendSections(path, [{ section, subsection, values }]);
+}
+/** Adds several sections at once, as appendToConfig does one. */
+function appendSections(path, sections) {
+    editConfig(path, (content) => {
+        let edited = content;
+        for (const { section, subsection, values } of sections)
+            edited = withSection(edited, section, subsection, values);
+        return edited;
+    });
 }
 function editConfig(path, edit) {
     let file;
@@ -12365,10 +12575,11 @@ function lockBranch({ dirs }, refName, lock) {
  * Makes a symbolic ref, such as refs/remotes/origin/HEAD after a clone. No reflog line: git writes none that matters
  * there, and a clone's refs have no past.
  *
+ * @param permissions those of core.sharedRepository
  * @throws CheckoutError 'ref-locked', 'io'
  */
-function writeSymbolicRef(dirs, name, target) {
-    const lock = RefLock.acquire(refPath(dirs, name));
+function writeSymbolicRef(dirs, name, target, permissions = null) {
+    const lock = RefLock.acquire(refPath(dirs, name), undefined, permissions);
     try {
         lock.write(`ref: ${target}\n`);
         lock.commit();
@@ -13163,6 +13374,7 @@ async function attempt(call, git, redact) {
 
 
 
+
 /**
  * What a clone's URL means: the absolute path where it is one of an existing repository or bundle here, else itself.
  *
@@ -13337,7 +13549,8 @@ async function makeClone(request, cwd, ports, route, env) {
         }
         const { remoteHead, target } = fetched.attempt;
         if (remoteHead !== null && refExists(dirs, `refs/remotes/origin/${remoteHead}`)) {
-            writeSymbolicRef(dirs, 'refs/remotes/origin/HEAD', `refs/remotes/origin/${remoteHead}`);
+            const permissions = permissionsOfNew((0,external_node_path_.join)(dirs.commonDir, 'config'));
+            writeSymbolicRef(dirs, 'refs/remotes/origin/HEAD', `refs/remotes/origin/${remoteHead}`, permissions);
         }
         return { directory, target, outcome: fetched.outcome, reflogMessage };
     }
@@ -13346,6 +13559,20 @@ async function makeClone(request, cwd, ports, route, env) {
         repository.remove();
         throw error;
     }
+}
+/**
+ * core.sharedRepository of a repository that `git init` has just made. Wherever it was set, git writes it there, in this form;
+ * asking for it would be a process more.
+ */
+function permissionsOfNew(configPath) {
+    let text;
+    try {
+        text = (0,external_node_fs_.readFileSync)(configPath, 'latin1');
+    }
+    catch (error) {
+        throw (0,engine_errors/* ioError */.bD)('read', configPath, error);
+    }
+    return parseSharedRepository(/^\tsharedrepository = (\S+)$/m.exec(text)?.[1]);
 }
 function fetchRequestOf({ depth, transport, fetchLimits, signal }, directory, { refspecs, tags }, env) {
     return {
@@ -14370,7 +14597,8 @@ function fetchArgs(request, config = [], meterOnly = false) {
             option: 'depth',
         });
     }
-    const args = [...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2'];
+    const place = request.gitDir === undefined ? [] : [`--git-dir=${request.gitDir}`];
+    const args = [...place, ...configArgs(config), ...NO_MAINTENANCE, '-c', 'protocol.version=2'];
     if (meterOnly)
         args.push('-c', 'fetch.unpackLimit=1');
     args.push('fetch');
@@ -14418,7 +14646,7 @@ async function fetchByGit(request, ports, config = []) {
         if (!isMeterInMotion(line))
             observer.info(redact(line));
     };
-    const unfinished = new UnfinishedPacks((0,external_node_path_.join)(request.directory, '.git', 'objects', 'pack'));
+    const unfinished = new UnfinishedPacks((0,external_node_path_.join)(request.gitDir ?? (0,external_node_path_.join)(request.directory, '.git'), 'objects', 'pack'));
     await runOnline({
         what: `fetch from '${redact(request.remote)}'`,
         args: fetchArgs(request, config, !tellsActivity()),
@@ -14676,6 +14904,93 @@ function lfsError(output, exitCode, what, pathOf, redact) {
         : new engine_errors/* CheckoutError */.vd('fetch-failed', message);
 }
 
+;// CONCATENATED MODULE: ./build/js/engine/fetch/lfs-progress.js
+/**
+ * What git-lfs tells of a download in the file that GIT_LFS_PROGRESS names: a line for every piece of every file. The file is emptied from
+ * time to time, or it would take a hundredth of what is downloaded.
+ */
+
+/** `download <number>/<files> <bytes so far>/<bytes> <name>` */
+const LINE = /^download \d+\/\d+ (\d{1,15})\/(\d{1,15}) (.*)$/;
+/** Read at a time, and how large the file gets. */
+const lfs_progress_PIECE_BYTES = 64 << 10;
+const lfs_progress_MOST_BYTES = 4 << 20;
+/** No name is longer; a line without an end is not kept. */
+const MOST_LINE = 8192;
+/** Adds lines up. Pure. */
+class LfsProgressSum {
+    filesDone = 0;
+    bytesDone = 0;
+    /** Bytes that have come of files that are not complete, by name. */
+    #open = new Map();
+    #rest = '';
+    push(text) {
+        const lines = (this.#rest + text).split('\n');
+        this.#rest = (lines.pop() ?? '').slice(-MOST_LINE);
+        for (const line of lines) {
+            const match = LINE.exec(line);
+            if (match === null)
+                continue;
+            const [, read = '', size = '', name = ''] = match;
+            const bytes = Number(read);
+            this.bytesDone += bytes - (this.#open.get(name) ?? 0);
+            if (read === size) {
+                this.#open.delete(name);
+                this.filesDone++;
+            }
+            else {
+                this.#open.set(name, bytes);
+            }
+        }
+    }
+}
+/** Follows the file. */
+class LfsProgress {
+    #path;
+    #filesTotal;
+    #sum = new LfsProgressSum();
+    #offset = 0;
+    #consumed = 0;
+    constructor(path, filesTotal) {
+        this.#path = path;
+        this.#filesTotal = filesTotal;
+    }
+    /** Bytes that git-lfs has written: more means that something came. */
+    mark() {
+        this.read();
+        return this.#consumed;
+    }
+    /** How far the download is. A file that cannot be read costs the numbers, not the download. */
+    read() {
+        try {
+            const fd = (0,external_node_fs_.openSync)(this.#path, 'r+');
+            try {
+                const piece = Buffer.allocUnsafe(lfs_progress_PIECE_BYTES);
+                for (let got = -1; got !== 0;) {
+                    got = (0,external_node_fs_.readSync)(fd, piece, 0, lfs_progress_PIECE_BYTES, this.#offset);
+                    this.#sum.push(piece.toString('latin1', 0, got));
+                    this.#offset += got;
+                    this.#consumed += got;
+                }
+                // git-lfs appends, wherever the end is.
+                if (this.#offset > lfs_progress_MOST_BYTES) {
+                    (0,external_node_fs_.ftruncateSync)(fd, 0);
+                    this.#offset = 0;
+                }
+            }
+            finally {
+                (0,external_node_fs_.closeSync)(fd);
+            }
+        }
+        catch {
+            // As it says above.
+        }
+        const { filesDone, bytesDone } = this.#sum;
+        const filesTotal = this.#filesTotal;
+        return { phase: 'lfs', filesDone: Math.min(filesDone, filesTotal), filesTotal, bytesDone };
+    }
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/fetch/lfs-download.js
 /**
  * Has git-lfs download the content of exactly these pointers, in its batches. git-lfs takes commits and lists of patterns, no list of
@@ -14690,7 +15005,10 @@ function lfsError(output, exitCode, what, pathOf, redact) {
 
 
 
+
 const PREFIX = 'parallel-checkout-';
+/** The observer wants a few calls a second. */
+const PROGRESS_MS = 250;
 /** In a store that others use, a directory this old was left by a run that was killed: none takes as long. */
 const LEFT_OVER_MS = 86_400_000;
 /**
@@ -14772,29 +15090,36 @@ async function downloadLfs(facts, pointers, lfsConfig) {
     await withScratch(facts, async (scratch) => {
         const commit = scratch.fill(facts.objectFormat, pointers, lfsConfig);
         const what = `download of Git LFS files from '${redact(remote)}'`;
-        await runOnline({
-            what,
-            args: [
-                ...(facts.configured('lfs.transfer.maxretries') === undefined
-                    ? ['-c', `lfs.transfer.maxretries=${MAX_RETRIES}`]
-                    : []),
-                ...facts.configArgs,
-                ...scratch.options,
-                'lfs',
-                'fetch',
-                // The choice has been made.
-                '--include=',
-                '--exclude=',
-                remote,
-                commit,
-            ],
-            cwd: scratch.workTree,
-            env: { ...facts.env, ...scratch.environment(facts.gitDir) },
-            limits,
-            mark: () => scratch.progressBytes(),
-            explain: ({ stdout, stderr, exitCode }) => lfsError(`${stderr}\n${stdout.toString('utf8')}`, exitCode, what, pathOf, redact),
-            ...(signal === undefined ? {} : { signal }),
-        }, ports);
+        const progress = new LfsProgress(scratch.progress, new Set(pointers.map(({ oid, path }) => oid ?? path)).size);
+        const timer = setInterval(() => ports.observer.progress(progress.read()), PROGRESS_MS);
+        try {
+            await runOnline({
+                what,
+                args: [
+                    ...(facts.configured('lfs.transfer.maxretries') === undefined
+                        ? ['-c', `lfs.transfer.maxretries=${MAX_RETRIES}`]
+                        : []),
+                    ...facts.configArgs,
+                    ...scratch.options,
+                    'lfs',
+                    'fetch',
+                    // The choice has been made.
+                    '--include=',
+                    '--exclude=',
+                    remote,
+                    commit,
+                ],
+                cwd: scratch.workTree,
+                env: { ...facts.env, ...scratch.environment(facts.gitDir) },
+                limits,
+                mark: () => progress.mark(),
+                explain: ({ stdout, stderr, exitCode }) => lfsError(`${stderr}\n${stdout.toString('utf8')}`, exitCode, what, pathOf, redact),
+                ...(signal === undefined ? {} : { signal }),
+            }, ports);
+        }
+        finally {
+            clearInterval(timer);
+        }
     });
 }
 /**
@@ -14815,20 +15140,21 @@ class Scratch {
     workTree;
     #objects;
     #storage;
-    #progress;
+    /** What git-lfs tells of its progress. */
+    progress;
     constructor(root, store) {
         this.root = root;
         this.workTree = (0,external_node_path_.join)(root, 'tree');
         this.#objects = (0,external_node_path_.join)(root, 'git-objects');
         this.#storage = (0,external_node_path_.join)(root, 'storage');
-        this.#progress = (0,external_node_path_.join)(root, 'progress');
+        this.progress = (0,external_node_path_.join)(root, 'progress');
         for (const directory of [store.objects, this.workTree, this.#objects, this.#storage]) {
             (0,external_node_fs_.mkdirSync)(directory, { recursive: true });
         }
         // A junction needs no right of its own on Windows.
         (0,external_node_fs_.symlinkSync)(store.objects, (0,external_node_path_.join)(this.#storage, 'objects'), 'junction');
         (0,external_node_fs_.writeFileSync)((0,external_node_path_.join)(this.#storage, 'logs'), '');
-        (0,external_node_fs_.writeFileSync)(this.#progress, '');
+        (0,external_node_fs_.writeFileSync)(this.progress, '');
     }
     /** Makes the commit. Returns its id. */
     fill(format, pointers, lfsConfig) {
@@ -14844,12 +15170,8 @@ class Scratch {
             GIT_DIR: gitDir,
             GIT_WORK_TREE: this.workTree,
             GIT_OBJECT_DIRECTORY: this.#objects,
-            GIT_LFS_PROGRESS: this.#progress,
+            GIT_LFS_PROGRESS: this.progress,
         };
-    }
-    /** How much git-lfs has written about its progress: more means that something came. */
-    progressBytes() {
-        return (0,external_node_fs_.statSync)(this.#progress, { throwIfNoEntry: false })?.size ?? 0;
     }
 }
 async function withScratch({ store, alone }, work) {
@@ -16564,6 +16886,49 @@ class PathPresence {
                 throw error;
             return undefined;
         }
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/checkout/before-cleaning.js
+
+class TablesBeforeCleaning {
+    #tables;
+    #index;
+    #before;
+    /** To be made before the comparison. The index is the one that it is made with. */
+    constructor(tables, index) {
+        this.#tables = tables;
+        this.#index = index;
+        this.#before = this.#copy();
+    }
+    /** The index as it was, for cleaning. What is returned makes it what the comparison made of it. */
+    hideIndex() {
+        const after = this.#index.modes.slice(0, this.#index.count);
+        this.#index.modes.set(this.#before.modes);
+        return () => {
+            this.#index.modes.set(after);
+        };
+    }
+    /** Undoes the comparison. */
+    restore() {
+        const { states, conversions, flags, extendedFlags, modes } = this.#before;
+        this.#tables.states.set(states);
+        this.#tables.conversions.set(conversions);
+        this.#tables.flags.set(flags);
+        this.#tables.extendedFlags.set(extendedFlags);
+        this.#index.modes.set(modes);
+        // There are none before a comparison.
+        this.#tables.stats.fill(0, 0, this.#tables.count * tables_STAT_WORDS);
+    }
+    #copy() {
+        const { count, states, conversions, flags, extendedFlags } = this.#tables;
+        return {
+            states: states.slice(0, count),
+            conversions: conversions.slice(0, count),
+            flags: flags.slice(0, count),
+            extendedFlags: extendedFlags.slice(0, count),
+            modes: this.#index.modes.slice(0, this.#index.count),
+        };
     }
 }
 
@@ -18648,11 +19013,129 @@ class Fatal extends Error {
     }
 }
 
+;// CONCATENATED MODULE: ./build/js/engine/checkout/promised-objects.js
+/**
+ * In a partial clone objects may be absent, and promised by a remote. What a checkout needs is fetched before anything is touched:
+ * commits one by one, trees and .gitattributes level by level, and all blobs that will be written in one request.
+ *
+ * Sparse checkouts and updates ask for little that way: entries that are not written are not asked for.
+ */
+
+
+
+
+
+
+
+const ATTRIBUTES = Buffer.from('.gitattributes');
+/** States before anything is written. COLLIDED are then paths that the file system takes for one. */
+const WRITTEN_LATER = new Set([
+    State.PENDING,
+    State.REPLACE,
+    State.VERIFY,
+    State.COLLIDED,
+    State.FILTER,
+    State.FILTER_VERIFY,
+]);
+/** Commits and tags on the way that may be absent: each costs a request. */
+const MOST_PEELED = 64;
+/**
+ * Follows tags to a commit as peelToTree, and fetches what is absent.
+ * @throws CheckoutError what peelToTree and the fetch throw
+ */
+async function peelPromised(odb, hex, fetch) {
+    for (let requests = 0;; requests++) {
+        try {
+            return peelToTree(odb, hex);
+        }
+        catch (error) {
+            const oid = error instanceof engine_errors/* CheckoutError */.vd && error.code === 'object-missing' ? error.subject.oid : undefined;
+            if (oid === undefined || requests === MOST_PEELED)
+                throw error;
+            await fetchAll(odb, new Set([oid]), fetch);
+        }
+    }
+}
+/**
+ * Fetches the trees of a commit and its .gitattributes, as far as they are absent. Damaged trees are left to the manifest to
+ * tell.
+ */
+async function fetchTrees(odb, root, fetch) {
+    const { oidBytes } = odb.format;
+    const seen = new Set([oidToHex(root, 0, oidBytes)]);
+    let level = [root];
+    /** Blobs of all levels since the last request: they go along with trees, or are asked for at the end. */
+    let wanted = new Set();
+    while (level.length > 0 || wanted.size > 0) {
+        const blobs = wanted.size;
+        for (const oid of level)
+            addAbsent(odb, oid, 0, wanted);
+        if (wanted.size > blobs || level.length === 0) {
+            await fetchAll(odb, wanted, fetch);
+            wanted = new Set();
+        }
+        const next = [];
+        for (const oid of level) {
+            const bytes = odb.read(oid);
+            if (odb.reader.type !== TREE)
+                continue;
+            const cursor = new TreeCursor(new Uint8Array(bytes), oidBytes);
+            odb.reader.finish();
+            while (cursor.next() === 1) {
+                if (cursor.mode === MODE_TREE) {
+                    const hex = oidToHex(cursor.bytes, cursor.oidAt, oidBytes);
+                    if (seen.size === seen.add(hex).size)
+                        continue;
+                    next.push(cursor.bytes.slice(cursor.oidAt, cursor.oidAt + oidBytes));
+                }
+                else if (cursor.mode !== MODE_GITLINK &&
+                    (0,engine_bytes/* bufferOver */.Lb)(cursor.bytes, cursor.nameStart, cursor.nameEnd).equals(ATTRIBUTES)) {
+                    addAbsent(odb, cursor.bytes, cursor.oidAt, wanted);
+                }
+            }
+        }
+        level = next;
+    }
+}
+/** Fetches all blobs that are to be written and are absent, in one request. */
+async function fetchBlobs(odb, tables, fetch) {
+    const wanted = new Set();
+    for (let entry = 0; entry < tables.count; entry++) {
+        const state = tables.states[entry];
+        const isLink = state === State.LATER && tables.modes[entry] === MODE_SYMLINK;
+        if (isLink || WRITTEN_LATER.has(state ?? State.LATER)) {
+            addAbsent(odb, tables.oids, entry * tables.format.oidBytes, wanted);
+        }
+    }
+    await fetchAll(odb, wanted, fetch);
+}
+/** Fetches one object if it is absent. */
+async function fetchObject(odb, oid, oidAt, fetch) {
+    const wanted = new Set();
+    addAbsent(odb, oid, oidAt, wanted);
+    await fetchAll(odb, wanted, fetch);
+}
+function addAbsent(odb, oid, oidAt, wanted) {
+    const absent = odb.absent(oid, oidAt);
+    if (absent !== null)
+        wanted.add(absent);
+}
+async function fetchAll(odb, wanted, fetch) {
+    if (wanted.size === 0)
+        return;
+    const still = () => {
+        odb.rescan();
+        return [...wanted].filter((hex) => odb.absent(Buffer.from(hex, 'hex'), 0) !== null);
+    };
+    await fetch(still);
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/checkout/lfs-content.js
 /**
  * Git LFS files of a checkout that is to have their content: those are found of which the working tree has the pointer only, and what
  * the local store lacks of all that will be written is downloaded in one go, before anything is touched.
  */
+
 
 
 
@@ -18703,13 +19186,14 @@ function settleKept(tables, conversions, opened) {
  *
  * @param compared entries of `settleKept`; those whose file cannot be the content will be replaced
  * @param conversions by number; grows
+ * @param fetchMissing for .lfsconfig, which may lie outside of a sparse checkout
  * @throws CheckoutError fetch-failed and others of the download
  */
-async function bringLfs(odb, tables, conversions, compared, source) {
+async function bringLfs(odb, tables, conversions, compared, source, fetchMissing) {
     let entries = pointersToWrite(odb, tables, conversions());
     if (entries.length === 0)
         return;
-    const lfsConfig = readLfsConfig(odb, tables);
+    const lfsConfig = await readLfsConfig(odb, tables, fetchMissing);
     if (source.hasPathLists(lfsConfig)) {
         const allowed = await source.select(entries, lfsConfig);
         for (const [at, { entry }] of entries.entries()) {
@@ -18778,24 +19262,32 @@ function readBlob(odb, tables, entry, most) {
         throw error;
     }
 }
-/** The commit's .lfsconfig. */
-function readLfsConfig(odb, tables) {
+/** The commit's .lfsconfig, wherever the checkout leaves it. */
+async function readLfsConfig(odb, tables, fetchMissing) {
+    const entry = findEntry(tables, LFS_CONFIG);
+    if (entry < 0 || tables.modes[entry] === MODE_SYMLINK || tables.modes[entry] === MODE_GITLINK)
+        return null;
+    if (fetchMissing !== undefined) {
+        await fetchObject(odb, tables.oids, entry * tables.format.oidBytes, fetchMissing);
+    }
+    return readBlob(odb, tables, entry, MOST_CONFIG_BYTES);
+}
+/** The entry of a path: a binary search; -1 where there is none. */
+function findEntry(tables, path) {
     let low = 0;
     let high = tables.count;
     while (low < high) {
         const middle = (low + high) >>> 1;
-        const path = tables.pathBytes.subarray(tables.pathOffsets[middle] ?? 0, tables.pathOffsets[middle + 1] ?? 0);
-        const order = Buffer.compare(path, LFS_CONFIG);
-        if (order === 0) {
-            const isFile = tables.modes[middle] !== MODE_SYMLINK && tables.modes[middle] !== MODE_GITLINK;
-            return isFile ? readBlob(odb, tables, middle, MOST_CONFIG_BYTES) : null;
-        }
+        const found = tables.pathBytes.subarray(tables.pathOffsets[middle] ?? 0, tables.pathOffsets[middle + 1] ?? 0);
+        const order = Buffer.compare(found, path);
+        if (order === 0)
+            return middle;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return null;
+    return -1;
 }
 /** A file of another size than the content is not it, so that a worker may write it at once. */
 function replacePointers(tables, entries, compared) {
@@ -18832,7 +19324,7 @@ function isAbsent(store, { oid, size }) {
 
 
 const odd_trees_SLASH = 0x2f;
-const ATTRIBUTES = Buffer.from('.gitattributes');
+const odd_trees_ATTRIBUTES = Buffer.from('.gitattributes');
 /**
  * The manifest with the entries that are left, in index order, with directories made from their paths and conversions looked up
  * anew: which .gitattributes count is known only now.
@@ -19012,7 +19504,7 @@ function forEachInDirectories(tables, visitor) {
 function attributesTree(tables, firstEntry, pathLength) {
     const start = tables.pathOffsets[firstEntry] ?? 0;
     const directory = tables.pathBytes.subarray(start, start + pathLength);
-    const path = pathLength === 0 ? ATTRIBUTES : Buffer.concat([directory, Buffer.from([odd_trees_SLASH]), ATTRIBUTES]);
+    const path = pathLength === 0 ? odd_trees_ATTRIBUTES : Buffer.concat([directory, Buffer.from([odd_trees_SLASH]), odd_trees_ATTRIBUTES]);
     const entry = find(tables, path);
     const { oidBytes } = tables.format;
     if (entry < 0)
@@ -19084,117 +19576,6 @@ function lookUpConversions({ tables, directories }, conversions, all) {
     }
     for (; entered.length > 0; entered.pop())
         conversions.leaveDirectory();
-}
-
-;// CONCATENATED MODULE: ./build/js/engine/checkout/promised-objects.js
-/**
- * In a partial clone objects may be absent, and promised by a remote. What a checkout needs is fetched before anything is touched:
- * commits one by one, trees and .gitattributes level by level, and all blobs that will be written in one request.
- *
- * Sparse checkouts and updates ask for little that way: entries that are not written are not asked for.
- */
-
-
-
-
-
-
-
-const promised_objects_ATTRIBUTES = Buffer.from('.gitattributes');
-/** States before anything is written. COLLIDED are then paths that the file system takes for one. */
-const WRITTEN_LATER = new Set([
-    State.PENDING,
-    State.REPLACE,
-    State.VERIFY,
-    State.COLLIDED,
-    State.FILTER,
-    State.FILTER_VERIFY,
-]);
-/** Commits and tags on the way that may be absent: each costs a request. */
-const MOST_PEELED = 64;
-/**
- * Follows tags to a commit as peelToTree, and fetches what is absent.
- * @throws CheckoutError what peelToTree and the fetch throw
- */
-async function peelPromised(odb, hex, fetch) {
-    for (let requests = 0;; requests++) {
-        try {
-            return peelToTree(odb, hex);
-        }
-        catch (error) {
-            const oid = error instanceof engine_errors/* CheckoutError */.vd && error.code === 'object-missing' ? error.subject.oid : undefined;
-            if (oid === undefined || requests === MOST_PEELED)
-                throw error;
-            await fetchAll(odb, new Set([oid]), fetch);
-        }
-    }
-}
-/**
- * Fetches the trees of a commit and its .gitattributes, as far as they are absent. Damaged trees are left to the manifest to
- * tell.
- */
-async function fetchTrees(odb, root, fetch) {
-    const { oidBytes } = odb.format;
-    const seen = new Set([oidToHex(root, 0, oidBytes)]);
-    let level = [root];
-    /** Blobs of all levels since the last request: they go along with trees, or are asked for at the end. */
-    let wanted = new Set();
-    while (level.length > 0 || wanted.size > 0) {
-        const blobs = wanted.size;
-        for (const oid of level)
-            addAbsent(odb, oid, 0, wanted);
-        if (wanted.size > blobs || level.length === 0) {
-            await fetchAll(odb, wanted, fetch);
-            wanted = new Set();
-        }
-        const next = [];
-        for (const oid of level) {
-            const bytes = odb.read(oid);
-            if (odb.reader.type !== TREE)
-                continue;
-            const cursor = new TreeCursor(new Uint8Array(bytes), oidBytes);
-            odb.reader.finish();
-            while (cursor.next() === 1) {
-                if (cursor.mode === MODE_TREE) {
-                    const hex = oidToHex(cursor.bytes, cursor.oidAt, oidBytes);
-                    if (seen.size === seen.add(hex).size)
-                        continue;
-                    next.push(cursor.bytes.slice(cursor.oidAt, cursor.oidAt + oidBytes));
-                }
-                else if (cursor.mode !== MODE_GITLINK &&
-                    (0,engine_bytes/* bufferOver */.Lb)(cursor.bytes, cursor.nameStart, cursor.nameEnd).equals(promised_objects_ATTRIBUTES)) {
-                    addAbsent(odb, cursor.bytes, cursor.oidAt, wanted);
-                }
-            }
-        }
-        level = next;
-    }
-}
-/** Fetches all blobs that are to be written and are absent, in one request. */
-async function fetchBlobs(odb, tables, fetch) {
-    const wanted = new Set();
-    for (let entry = 0; entry < tables.count; entry++) {
-        const state = tables.states[entry];
-        const isLink = state === State.LATER && tables.modes[entry] === MODE_SYMLINK;
-        if (isLink || WRITTEN_LATER.has(state ?? State.LATER)) {
-            addAbsent(odb, tables.oids, entry * tables.format.oidBytes, wanted);
-        }
-    }
-    await fetchAll(odb, wanted, fetch);
-}
-function addAbsent(odb, oid, oidAt, wanted) {
-    const absent = odb.absent(oid, oidAt);
-    if (absent !== null)
-        wanted.add(absent);
-}
-async function fetchAll(odb, wanted, fetch) {
-    if (wanted.size === 0)
-        return;
-    const still = () => {
-        odb.rescan();
-        return [...wanted].filter((hex) => odb.absent(Buffer.from(hex, 'hex'), 0) !== null);
-    };
-    await fetch(still);
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/checkout/repair-trees.js
@@ -19748,8 +20129,9 @@ const clear_way_SLASH = 0x2f;
  * is left alone.
  * @param files what threads have removed
  * @param keep a directory that must not be removed
+ * @param withSubmodules remove submodules with all that is in them, which git leaves
  */
-function endRemovals(index, { removals, vanished, vanishedLengths }, files, paths, keep) {
+function endRemovals(index, { removals, vanished, vanishedLengths }, files, paths, keep, withSubmodules) {
     const { pathBytes, pathOffsets } = index;
     const warnings = [];
     const directories = new RealDirectories(paths);
@@ -19789,8 +20171,8 @@ function endRemovals(index, { removals, vanished, vanishedLengths }, files, path
         if (leading !== 'real')
             continue;
         const path = paths.absolute(pathBytes, start, end);
-        // A populated submodule stays, as with git.
-        const removed = removeEmptyDirectory(path, keep);
+        // A populated submodule stays, as with git, unless it was asked for that none does.
+        const removed = removeEmptyDirectory(path, keep) || (withSubmodules && clear_way_removeDirectory(path, keep, warnings));
         if (removed)
             count++;
         if (removed || clear_way_lstatOrNothing(path) === undefined) {
@@ -19811,6 +20193,21 @@ function endRemovals(index, { removals, vanished, vanishedLengths }, files, path
             removeEmptyDirectory(paths.absolute(pathBytes, start, end), keep);
     }
     return { count, warnings };
+}
+/** Removes a submodule's directory with all that is in it. Of a link or file in its place nothing is ours. */
+function clear_way_removeDirectory(path, keep, warnings) {
+    if (clear_way_lstatOrNothing(path)?.isDirectory() !== true)
+        return false;
+    try {
+        removeAll(path, keep);
+        return true;
+    }
+    catch (error) {
+        if (!(error instanceof engine_errors/* CheckoutError */.vd))
+            throw error;
+        warnings.push(error.message);
+        return false;
+    }
 }
 /** Adds all directories that lead to a path. */
 function addDirectories(found, bytes, start, end) {
@@ -20710,7 +21107,7 @@ function isThere(tables, entry, paths) {
 
 
 /** How often progress is told. */
-const PROGRESS_MS = 100;
+const write_tree_PROGRESS_MS = 100;
 /**
  * Writes.
  * @throws CheckoutError; the old index stays then
@@ -20752,7 +21149,7 @@ async function writeTree(request, prepared, pool, clock) {
             filesTotal: comparison.toWrite,
             bytesDone: sumCounters(job.counters, BYTES_DONE),
         });
-    }, PROGRESS_MS);
+    }, write_tree_PROGRESS_MS);
     const mainMeter = new CostMeter(0);
     const onUnencoded = (entry) => {
         const path = displayPath(tables.pathBytes, tables.pathOffsets[entry] ?? 0, tables.pathOffsets[entry + 1] ?? 0);
@@ -20785,7 +21182,7 @@ async function writeTree(request, prepared, pool, clock) {
         stopIfAborted(request);
         const removed = request.index === null || removals === null
             ? { count: 0, warnings: [] }
-            : endRemovals(request.index, comparison, removals, paths, request.keep);
+            : endRemovals(request.index, comparison, removals, paths, request.keep, request.removesSubmodules === true);
         for (const line of removed.warnings)
             request.warn(line);
         // Workers write from here on; each waits until its next batch is cleared.
@@ -20933,6 +21330,7 @@ function secondPass(first, control) {
 
 
 
+
 /**
  * Checks the tree out.
  * @throws NeedsGit, CheckoutError; the lock is then released by the caller, and the old index stays
@@ -20942,9 +21340,8 @@ async function checkoutTree(request) {
     const pool = request.streamed?.pool ?? new WorkerPool();
     try {
         const manifest = makeManifest(request, pool);
-        // git cleans first, too: what is compared and written after it does not meet what was there before.
-        const cleaned = request.clean === undefined ? 0 : await clock.within('clean', () => clean(request, pool));
-        const prepared = checkout_tree_prepare(request, manifest, pool);
+        const { cleaned, look } = await cleanAndLook(request, manifest, pool, clock);
+        const prepared = checkout_tree_prepare(request, manifest, look, pool);
         await loadTables(request.conversionList());
         clock.end('manifest');
         if (request.fetchMissing !== undefined) {
@@ -20953,7 +21350,7 @@ async function checkoutTree(request) {
         }
         if (request.lfsSource !== undefined) {
             const { manifest: all, compared } = prepared;
-            await bringLfs(request.odb, all.tables, request.conversionList, compared, request.lfsSource);
+            await bringLfs(request.odb, all.tables, request.conversionList, compared, request.lfsSource, request.fetchMissing);
             clock.end('fetch-lfs');
         }
         stopIfAborted(request);
@@ -20964,6 +21361,34 @@ async function checkoutTree(request) {
         pool.dismiss();
         throw error;
     }
+}
+/**
+ * Cleans, if that is asked for, and compares with what is there. git cleans first, too: what is compared does not meet what was
+ * there before. Only a look at it, for what only git can do, comes before.
+ */
+async function cleanAndLook(request, manifest, pool, clock) {
+    const { index } = request;
+    if (request.clean === undefined)
+        return { cleaned: 0, look: lookAtTree(request, manifest) };
+    const before = index === null ? null : new TablesBeforeCleaning(manifest.tables, index);
+    let first = null;
+    try {
+        if (index !== null)
+            first = lookAtTree(request, manifest);
+    }
+    catch (error) {
+        // A change to a marked file, for one, may be gone when all is clean: that is for the second look to say.
+        if (!(error instanceof engine_errors/* CheckoutError */.vd))
+            throw error;
+    }
+    const showIndex = before?.hideIndex();
+    const cleaned = await clock.within('clean', () => clean(request, pool));
+    if (first !== null && cleaned === 0) {
+        showIndex?.();
+        return { cleaned, look: first };
+    }
+    before?.restore();
+    return { cleaned, look: lookAtTree(request, manifest) };
 }
 /** Removes what is untracked, and gives the number of files. */
 async function clean(request, pool) {
@@ -21012,11 +21437,13 @@ function conversionReasons(request, { tables }) {
         ...(path === null ? [] : [path]),
     ];
 }
-/** Compares with what is there and makes the plan. */
-function checkout_tree_prepare(request, manifest, pool) {
+/**
+ * Compares with what is there.
+ * @throws NeedsGit, CheckoutError
+ */
+function lookAtTree(request, manifest) {
     const paths = new WorktreePaths(request.workTree);
-    const { rootIsEmpty } = request;
-    let comparison = request.index === null
+    const comparison = request.index === null
         ? compareWithNothing(manifest.tables, request.statComparison.symlinks)
         : compareWithIndex(manifest.tables, request.index, paths, request.statComparison, request.sparse);
     const reasons = [...comparison.needsGit];
@@ -21025,14 +21452,20 @@ function checkout_tree_prepare(request, manifest, pool) {
         lookUpConversions(manifest, request.conversions, request.foldsNames);
         reasons.push(...conversionReasons(request, manifest));
     }
-    const compared = settleKept(manifest.tables, request.conversionList(), opened);
-    comparison = {
-        ...comparison,
-        kept: comparison.kept - compared.length,
-        toWrite: comparison.toWrite + compared.length,
-    };
     if (reasons.length > 0)
         throw new NeedsGit(reasons);
+    return { comparison, opened };
+}
+/** Makes the plan of what was found. */
+function checkout_tree_prepare(request, manifest, look, pool) {
+    const paths = new WorktreePaths(request.workTree);
+    const { rootIsEmpty } = request;
+    const compared = settleKept(manifest.tables, request.conversionList(), look.opened);
+    let comparison = {
+        ...look.comparison,
+        kept: look.comparison.kept - compared.length,
+        toWrite: look.comparison.toWrite + compared.length,
+    };
     // The plan is for all of them.
     const files = comparison.toWrite;
     if (request.streamed !== undefined)
@@ -22722,7 +23155,10 @@ async function checkoutNatively(session, routeReasons) {
             // Where a stream has begun there was nothing before it.
             ...(request.clean === undefined || session.streamed !== undefined
                 ? {}
-                : { clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) } }),
+                : {
+                    clean: { exclude: request.clean.exclude, ignoreCase, spared: ownPaths(repository) },
+                    removesSubmodules: request.submodules !== undefined,
+                }),
             beforeTouching: () => {
                 if (target.change === null)
                     return;
@@ -22980,6 +23416,8 @@ const MOST_REFS = 1_000_000;
 const MOST_SHALLOW = 1_000_000;
 /** What a server says of itself during a fetch; further text is left out. */
 const MOST_PROGRESS_BYTES = 1 << 20;
+/** Of a line that goes on and on, what is kept. */
+const MOST_PROGRESS_LINE = 1000;
 /** Whether a capability has a feature: `fetch=shallow filter` has 'filter'. */
 function offers({ values }, name, feature) {
     const value = values.get(name);
@@ -23061,6 +23499,8 @@ function parseRefs(body, format) {
         line(payload) {
             const text = lineText(payload);
             refuseError(text);
+            if (seen.end)
+                throw protocolError('with the refs goes on behind its end');
             const [oid = '', name = '', ...attributes] = text.split(' ');
             if (!isHexOid(oid, format) || name === '')
                 throw protocolError('lists a ref that is none');
@@ -23070,7 +23510,16 @@ function parseRefs(body, format) {
             const peeled = attribute('peeled:');
             if (peeled !== null && !isHexOid(peeled, format))
                 throw protocolError('lists a tag that is none');
-            refs.push({ name, oid: oid.toLowerCase(), target: attribute('symref-target:'), peeled });
+            // git passes over such names, too. In FETCH_HEAD, a line feed would begin another line.
+            if (hasControl(name))
+                return;
+            const target = attribute('symref-target:');
+            refs.push({
+                name,
+                oid: oid.toLowerCase(),
+                target: target === null || hasControl(target) ? null : target,
+                peeled,
+            });
         },
         special() {
             seen.end = true;
@@ -23080,9 +23529,17 @@ function parseRefs(body, format) {
         },
     });
     reader.push(body);
-    if (!seen.end)
+    if (!seen.end || !reader.isBetweenLines)
         throw protocolError('with the refs ends too early');
     return refs;
+}
+function hasControl(text) {
+    for (let i = 0; i < text.length; i++) {
+        const code = text.charCodeAt(i);
+        if (code < 0x20 || code === 0x7f)
+            return true;
+    }
+    return false;
 }
 /** The body of a `fetch` request that has nothing to build on: all that is wanted is sent. */
 function fetchRequest(capabilities, agent, command) {
@@ -23206,7 +23663,8 @@ class FetchAnswer {
             return;
         // Meters end their lines with CR.
         const lines = (this.#progress + Buffer.from(payload.subarray(1)).toString('utf8')).split(/[\r\n]/);
-        this.#progress = lines.pop() ?? '';
+        // One without an end is of no use to anybody.
+        this.#progress = (lines.pop() ?? '').slice(0, MOST_PROGRESS_LINE);
         for (const line of lines)
             if (line !== '')
                 onProgress(displayText(line));
@@ -23230,6 +23688,64 @@ function refuseError(text) {
     throw new engine_errors/* CheckoutError */.vd(isUnknown ? 'unknown-revision' : 'fetch-failed', `the server reports: ${reason}`);
 }
 
+;// CONCATENATED MODULE: ./build/js/engine/fetch/stall-watch.js
+/**
+ * Notices that nothing, or next to nothing, has come for too long. A timer of the system alone would also go off when much has come and
+ * nobody had time to take it: the thread that takes a pack in may be busy for longer than a server may be silent.
+ */
+class StallWatch {
+    #ms;
+    #least;
+    #onStall;
+    #timer;
+    /** Since when is counted, and what has come since. */
+    #from = performance.now();
+    #bytes = 0;
+    /** Time in which nobody could take anything. */
+    #busyMs = 0;
+    #hasReceived = false;
+    /**
+     * @param ms Infinity for never
+     * @param least bytes that must come in so much time
+     */
+    constructor(ms, least, onStall) {
+        this.#ms = ms;
+        this.#least = least;
+        this.#onStall = onStall;
+        this.#arm(ms);
+    }
+    /** So much has come, and taking it took so long. */
+    came(bytes, busyMs) {
+        this.#bytes += bytes;
+        this.#busyMs += busyMs;
+        this.#hasReceived = true;
+    }
+    stop() {
+        clearTimeout(this.#timer);
+    }
+    #arm(ms) {
+        if (ms < Infinity)
+            this.#timer = setTimeout(() => this.#look(), ms);
+    }
+    #look() {
+        const now = performance.now();
+        const left = this.#from + this.#ms + this.#busyMs - now;
+        // Timers may go off a little early.
+        if (left > 1) {
+            this.#arm(left);
+        }
+        else if (this.#bytes < this.#least()) {
+            this.#onStall(this.#hasReceived);
+        }
+        else {
+            this.#from = now;
+            this.#bytes = 0;
+            this.#busyMs = 0;
+            this.#arm(this.#ms);
+        }
+    }
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/fetch/http-remote.js
 /**
  * A git server over HTTP (gitprotocol-http(5), the smart protocol, version 2): one question what it offers, then commands by POST, all on one
@@ -23244,11 +23760,14 @@ function refuseError(text) {
 
 
 
+
 const SERVICE = 'git-upload-pack';
 /** As many as git follows. */
 const MOST_REDIRECTS = 20;
-/** An answer that is held whole: what a server offers, or its refs. A repository of 100,000 tags has 8 MB of them. */
+/** An answer that is held whole: a server's refs. A repository of 100,000 tags has 8 MB of them. */
 const MOST_ANSWER_BYTES = 256 << 20;
+/** What a server offers takes a kilobyte. One of an older version lists all its refs instead, which nobody needs to read. */
+const MOST_OFFER_BYTES = 1 << 20;
 /** git compresses requests beyond this. */
 const GZIP_FROM_BYTES = 1024;
 /** A pack that comes more slowly is not coming: the same as for git's own transfers, see transfer-watch.ts. */
@@ -23280,6 +23799,7 @@ class HttpRemote {
     #capabilities = null;
     #agent = null;
     #agentOrigin = '';
+    #connecting = null;
     #ca;
     constructor(options) {
         this.#options = options;
@@ -23291,6 +23811,8 @@ class HttpRemote {
     close() {
         this.#agent?.destroy();
         this.#agent = null;
+        this.#connecting?.abort();
+        this.#connecting = null;
     }
     /**
      * Asks what the server offers.
@@ -23322,7 +23844,7 @@ class HttpRemote {
                     throw protocolError('redirects to something that is no git repository');
                 this.#base = url.slice(0, -ending.length);
             }
-            this.#capabilities = parseAdvertisement(await readWhole(answer));
+            this.#capabilities = parseAdvertisement(await readBeginning(answer));
             return this.#capabilities;
         }
     }
@@ -23333,9 +23855,11 @@ class HttpRemote {
         const to = URL.parse(location, from);
         if (to === null || !/^https?:$/.test(to.protocol))
             throw protocolError('redirects to something that is no address');
-        if (from.startsWith('https:') && to.protocol !== 'https:') {
+        if (new URL(from).protocol === 'https:' && to.protocol !== 'https:') {
             throw protocolError('redirects from https to http, which is not followed');
         }
+        // Who we are is not for the server to say.
+        to.username = to.password = '';
         return to.href;
     }
     /**
@@ -23356,8 +23880,15 @@ class HttpRemote {
     async fetch(command, onPack, onProgress) {
         const capabilities = this.#offered();
         const answer = await this.#post(fetchRequest(capabilities, this.#options.userAgent, command));
-        const read = new FetchAnswer(capabilities.objectFormat, onPack, onProgress);
-        await readPieces(answer, (piece) => read.push(piece));
+        let hasPack = false;
+        const takePack = (piece) => {
+            hasPack = true;
+            onPack(piece);
+        };
+        const read = new FetchAnswer(capabilities.objectFormat, takePack, onProgress);
+        // A server that counts the objects of a big repository sends some bytes a second of progress, for minutes.
+        const leastBytesPerSecond = () => (hasPack ? http_remote_LEAST_BYTES_PER_SECOND : 0);
+        await readPieces(answer, (piece) => read.push(piece), leastBytesPerSecond);
         read.end();
         return read;
     }
@@ -23386,30 +23917,59 @@ class HttpRemote {
         }
         return answer;
     }
-    /** Sends one request; once more where the server's authority is one that only the system knows. */
+    /**
+     * Sends one request; once more where the server's authority is one that only the system knows, or where the connection that was kept open
+     * turned out to be closed: the server may close it at any time.
+     */
     async #call(call) {
-        try {
-            return await this.#send(call);
-        }
-        catch (error) {
-            const errno = error instanceof Error ? (0,engine_errors/* errnoOf */.UQ)(error.cause) : undefined;
-            if (errno === undefined || !UNKNOWN_AUTHORITY.has(errno) || this.#ca !== null)
-                throw error;
-            this.#ca = await this.#options.systemCa();
-            this.close();
-            return await this.#send(call);
+        for (let mayBeStale = true;;) {
+            try {
+                return await this.#send(call);
+            }
+            catch (error) {
+                this.close();
+                if (mayBeStale && error instanceof engine_errors/* CheckoutError */.vd && stale.has(error)) {
+                    mayBeStale = false;
+                    continue;
+                }
+                const errno = error instanceof Error ? (0,engine_errors/* errnoOf */.UQ)(error.cause) : undefined;
+                if (errno === undefined || !UNKNOWN_AUTHORITY.has(errno) || this.#ca !== null)
+                    throw error;
+                this.#ca = await this.#options.systemCa();
+            }
         }
     }
     async #send({ method, url, headers, body }) {
         const { signal, stallMs, userAgent } = this.#options;
         const target = new URL(url);
+        const { origin } = target;
+        if (signal?.aborted === true)
+            throw connectionError(null, origin, signal);
         const agent = await this.#agentFor(target);
         const { request: secureRequest } = target.protocol === 'https:' ? await Promise.resolve(/* import() */).then(__nccwpck_require__.t.bind(__nccwpck_require__, 4708, 19)) : { request: null };
         this.requests++;
-        const own = target.origin === this.#origin ? Object.fromEntries(this.#options.headers) : {};
+        const own = origin === this.#origin ? headersByName(this.#options.headers) : {};
         return await new Promise((resolve, reject) => {
-            const fail = (error) => reject(connectionError(error, target.origin, signal));
-            let request;
+            let request = null;
+            const settle = () => {
+                watch.stop();
+                signal?.removeEventListener('abort', abort);
+            };
+            const fail = (error) => {
+                settle();
+                const failure = connectionError(error, origin, signal);
+                if (request?.reusedSocket === true && !(error instanceof Stalled))
+                    stale.add(failure);
+                reject(failure);
+            };
+            // A request that has no connection yet, since the proxy has not made it, tells nobody that it was destroyed.
+            const end = (error) => {
+                fail(error);
+                request?.destroy();
+            };
+            const abort = () => end(null);
+            const watch = new StallWatch(stallMs, () => 1, () => end(new Stalled(stallMs, false)));
+            signal?.addEventListener('abort', abort, { once: true });
             const options = {
                 method,
                 agent,
@@ -23423,7 +23983,6 @@ class HttpRemote {
                     ...(body === null ? {} : { 'Content-Length': String(body.length) }),
                     ...own,
                 },
-                ...(signal === undefined ? {} : { signal }),
             };
             try {
                 request = (secureRequest ?? external_node_http_namespaceObject.request)(target, options);
@@ -23432,33 +23991,47 @@ class HttpRemote {
                 fail(error);
                 return;
             }
-            if (stallMs < Infinity)
-                request.setTimeout(stallMs, () => request.destroy(new Stalled(stallMs, false)));
-            request.once('error', fail);
+            // To the end: what goes wrong once an answer has begun is the answer's error.
+            request.on('error', fail);
+            request.once('upgrade', (_, socket) => {
+                socket.destroy();
+                fail(protocolError('is of another protocol'));
+            });
             request.once('response', (answer) => {
-                // What goes wrong from here on is the answer's error.
-                request.off('error', fail);
-                request.on('error', () => undefined);
-                origins.set(answer, { origin: target.origin, url: this.#base, signal, stallMs });
+                settle();
+                origins.set(answer, { origin, url: this.#base, signal, stallMs });
                 resolve(answer);
             });
             request.end(body ?? undefined);
         });
+    }
+    #trusted() {
+        const ca = this.#ca;
+        return ca === null ? {} : { ca: typeof ca === 'string' ? [ca] : [...ca] };
     }
     async #agentFor(target) {
         if (this.#agent !== null && this.#agentOrigin === target.origin)
             return this.#agent;
         this.close();
         const isSecure = target.protocol === 'https:';
-        const tls = this.#ca === null ? {} : { ca: [...(typeof this.#ca === 'string' ? [this.#ca] : this.#ca)] };
-        const options = { keepAlive: true, maxSockets: 1, ...(isSecure ? tls : {}) };
+        // Ends connections that are still being made, too, of which a proxy's agent does not know.
+        const { signal } = (this.#connecting = new AbortController());
+        const options = { keepAlive: true, maxSockets: 1, signal, ...(isSecure ? this.#trusted() : {}) };
         const proxy = this.#options.proxyFor(target.href);
+        if (proxy !== '' && !/^https?:$/.test(URL.parse(proxy)?.protocol ?? '')) {
+            throw new engine_errors/* CheckoutError */.vd('unsupported', 'the proxy is not an HTTP proxy');
+        }
         let agent;
         if (proxy !== '') {
             // Loaded where there is a proxy only: 25 ms.
             if (isSecure) {
                 const { HttpsProxyAgent } = await Promise.all(/* import() */[__nccwpck_require__.e(411), __nccwpck_require__.e(566)]).then(__nccwpck_require__.bind(__nccwpck_require__, 1566));
-                agent = new HttpsProxyAgent(proxy, options);
+                const through = new HttpsProxyAgent(proxy, options);
+                const connect = through.connect.bind(through);
+                const checked = { ...this.#trusted(), ...(await checkedAs(target)) };
+                // It would use these for the proxy alone.
+                through.connect = async (request, call) => await connect(request, { ...call, ...checked });
+                agent = through;
             }
             else {
                 const { HttpProxyAgent } = await Promise.all(/* import() */[__nccwpck_require__.e(411), __nccwpck_require__.e(947)]).then(__nccwpck_require__.bind(__nccwpck_require__, 8947));
@@ -23498,6 +24071,32 @@ const MEANINGS = {
 };
 /** What is wrong with a certificate (Node's documentation of TLS, "X509 certificate error codes"), which no later attempt mends. */
 const CERTIFICATE = /^(CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT|INVALID_CA|HOSTNAME_MISMATCH)/;
+/**
+ * The name that a server's certificate must have: the agent for a proxy would take one for 'localhost' where the target is an address. Not an option
+ * of requests, since those that have it share no connection.
+ */
+async function checkedAs({ hostname }) {
+    const { checkServerIdentity } = await Promise.resolve(/* import() */).then(__nccwpck_require__.t.bind(__nccwpck_require__, 1692, 19));
+    const name = hostname.replace(/^\[|\]$/g, '');
+    return { checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) };
+}
+/** By name; a name may be there more than once. */
+function headersByName(headers) {
+    const byName = new Map();
+    for (const [name, value] of headers) {
+        const known = byName.get(name.toLowerCase());
+        if (known === undefined)
+            byName.set(name.toLowerCase(), [name, value]);
+        else
+            known.push(value);
+    }
+    return Object.fromEntries([...byName.values()].map(([name, ...values]) => [name, values]));
+}
+/** Failures of a connection that was kept open: another one may do. */
+const stale = new WeakSet();
+/** Nobody wants more. */
+class Ended extends Error {
+}
 /** Whose answer it is, for messages. */
 const origins = new WeakMap();
 /** What is wrong with a connection, in one line. A URL in it is without its path, which may hold a secret. */
@@ -23522,7 +24121,7 @@ async function refuseStatus(answer) {
     const status = answer.statusCode ?? 0;
     if (status === 200)
         return;
-    const { origin = 'the server', url = '' } = origins.get(answer) ?? {};
+    const { origin, url } = originOf(answer);
     let said = '';
     if (answer.headers['content-type']?.startsWith('text/plain') === true) {
         said = await readWhole(answer, MOST_MESSAGE_BYTES).then((body) => (0,engine_bytes/* displayBytes */.iM)(body.subarray(0, 200)).split('\\x0a')[0] ?? '', () => '');
@@ -23530,7 +24129,7 @@ async function refuseStatus(answer) {
     answer.destroy();
     const message = status === 404
         ? `repository '${url}' not found`
-        : `'${origin}' returned error: ${status}${said === '' ? '' : ` (${said})`}`;
+        : `${status === 407 ? 'the proxy for ' : ''}'${origin}' returned error: ${status}${said === '' ? '' : ` (${said})`}`;
     if (isTransientStatus(status))
         throw new TransientFetchError('fetch-failed', message, {}, retryAfter(answer));
     throw new HttpStatusError(status, message);
@@ -23547,37 +24146,45 @@ function decoded(answer) {
         throw protocolError('has an encoding that nobody asked for');
     return (0,external_node_stream_namespaceObject.pipeline)(answer, (0,external_node_zlib_namespaceObject.createGunzip)(), () => undefined);
 }
-/** Gives a body away piece by piece; nothing more is read while `take` works. */
-async function readPieces(answer, take) {
-    const { origin = 'the server', signal, stallMs = Infinity } = origins.get(answer) ?? {};
-    let received = 0;
-    let before = 0;
-    const look = () => {
-        if (received - before < (http_remote_LEAST_BYTES_PER_SECOND * stallMs) / 1000)
-            answer.destroy(new Stalled(stallMs, received > 0));
-        before = received;
-    };
-    const watch = stallMs < Infinity ? setInterval(look, stallMs) : undefined;
+/**
+ * Gives a body away piece by piece; nothing more is read while `take` works.
+ *
+ * @param leastBytesPerSecond what must come for the server not to be dead; with 0 any byte will do
+ */
+async function readPieces(answer, take, leastBytesPerSecond = () => http_remote_LEAST_BYTES_PER_SECOND) {
+    const { origin, signal, stallMs } = originOf(answer);
+    const abort = () => void answer.destroy(new Ended());
+    const least = () => Math.max(1, (leastBytesPerSecond() * stallMs) / 1000);
+    const watch = new StallWatch(stallMs, least, (hasReceived) => answer.destroy(new Stalled(stallMs, hasReceived)));
+    signal?.addEventListener('abort', abort, { once: true });
     try {
+        if (signal?.aborted === true)
+            throw new Ended();
         const body = decoded(answer);
         for await (const piece of body) {
-            received += piece.length;
+            const begun = performance.now();
             take(piece);
+            watch.came(piece.length, performance.now() - begun);
         }
     }
     catch (error) {
         answer.destroy();
         if (error instanceof engine_errors/* CheckoutError */.vd)
             throw error;
-        const errno = (0,engine_errors/* errnoOf */.UQ)(error);
+        const isOfConnection = error instanceof Stalled || error instanceof Ended || (0,engine_errors/* errnoOf */.UQ)(error) !== undefined;
         // A bug in what takes the pieces is no failure of the connection.
-        if (errno === undefined && !(error instanceof Stalled) && signal?.aborted !== true)
-            throw error;
-        throw connectionError(error, origin, signal);
+        throw isOfConnection ? connectionError(error, origin, signal) : error;
     }
     finally {
-        clearInterval(watch);
+        watch.stop();
+        signal?.removeEventListener('abort', abort);
     }
+}
+function originOf(answer) {
+    const origin = origins.get(answer);
+    if (origin === undefined)
+        throw new Error('an answer that nobody asked for');
+    return origin;
 }
 async function readWhole(answer, most = MOST_ANSWER_BYTES) {
     const pieces = [];
@@ -23588,6 +24195,25 @@ async function readWhole(answer, most = MOST_ANSWER_BYTES) {
             throw protocolError('is too long');
         pieces.push(piece);
     });
+    return Buffer.concat(pieces);
+}
+/** As much as what a server offers can take; what comes behind that is left. */
+async function readBeginning(answer) {
+    const pieces = [];
+    const enough = new Ended();
+    let length = 0;
+    try {
+        await readPieces(answer, (piece) => {
+            pieces.push(piece);
+            length += piece.length;
+            if (length > MOST_OFFER_BYTES)
+                throw enough;
+        });
+    }
+    catch (error) {
+        if (!(error instanceof engine_errors/* CheckoutError */.vd) || error.cause !== enough)
+            throw error;
+    }
     return Buffer.concat(pieces);
 }
 
@@ -23916,8 +24542,9 @@ function fetchHeadLines(updates, url) {
             ['tags', 'tag '],
             ['remotes', 'remote-tracking branch '],
         ]).get(kind);
-        const note = what === undefined ? `'${source}'` : `${what}'${name}'`;
-        return `${oid}\t${forMerge ? '' : 'not-for-merge'}\t${note} of ${from}\n`;
+        const named = what === undefined ? `'${source}' of ` : `${what}'${name}' of `;
+        const note = source === 'HEAD' ? '' : named;
+        return `${oid}\t${forMerge ? '' : 'not-for-merge'}\t${note}${from}\n`;
     })
         .join('');
 }
@@ -24098,6 +24725,12 @@ function hasObjects({ commonDir, objectsDir }) {
 }
 
 ;// CONCATENATED MODULE: ./build/js/engine/pack/connectivity.js
+/**
+ * Whether a pack that was received is all that was asked for: every object that its commits, trees and tags name is in it, but for what was left
+ * out on purpose. git checks the same after a fetch (git-rev-list(1), "--objects"). Without this a server that leaves out an
+ * object would leave a repository that fails some day, far from here.
+ */
+
 
 
 
@@ -24112,16 +24745,23 @@ function checkConnected(objects, file, facts) {
     const { count, offsets, kinds, oids, format } = objects;
     const { oidBytes } = format;
     const ids = new OidsInOrder(objects, facts.order);
-    const need = (oid, at = 0) => {
-        if (ids.has(oid, at))
+    const need = (oid, at, kind) => {
+        const number = ids.find(oid, at);
+        if (number >= 0 && (kind === null || kinds[number] === kind))
+            return;
+        if (number < 0 && kind === BLOB && facts.withoutBlobs)
             return;
         const hex = oidToHex(oid, at, oidBytes);
+        if (number >= 0 && kind !== null) {
+            const is = typeName(kinds[number] ?? 0);
+            throw new engine_errors/* CheckoutError */.vd('object-corrupt', `object ${hex}, which the server sent, is a ${is} and is named as a ${typeName(kind)}`, { oid: hex });
+        }
         throw new engine_errors/* CheckoutError */.vd('object-missing', `the server did not send object ${hex}, which what it sent needs`, {
             oid: hex,
         });
     };
     for (const hex of facts.wants)
-        need(oidFromHex(hex));
+        need(oidFromHex(hex), 0, null);
     const shallow = new Set(facts.shallow);
     const cutOff = (number) => shallow.size > 0 && shallow.has(oidToHex(oids, number * oidBytes, oidBytes));
     const reader = new PackReader([file], format, {
@@ -24142,16 +24782,19 @@ function checkConnected(objects, file, facts) {
                 return new engine_errors/* CheckoutError */.vd('object-corrupt', `object ${oid}, which the server sent, is damaged`, { oid });
             };
             if (kind === TREE) {
-                needTreeEntries(content, oidBytes, facts.withoutBlobs, need, corrupt);
+                needTreeEntries(content, oidBytes, need, corrupt);
             }
             else if (kind === TAG) {
-                need(tagTarget(content, format) ?? throwIt(corrupt()));
+                need(tagTarget(content, format) ?? throwIt(corrupt()), 0, tagKind(content, format) ?? throwIt(corrupt()));
             }
             else {
-                need(commitTree(content, format) ?? throwIt(corrupt()));
+                need(commitTree(content, format) ?? throwIt(corrupt()), 0, TREE);
+                const parents = commitParents(content, format);
+                if (hasBrokenParent(content, parents.length, format))
+                    throw corrupt();
                 if (!cutOff(number))
-                    for (const parent of commitParents(content, format))
-                        need(parent);
+                    for (const parent of parents)
+                        need(parent, 0, COMMIT);
             }
             reader.finish();
             reader.dropRetained();
@@ -24161,18 +24804,28 @@ function checkConnected(objects, file, facts) {
         reader.close();
     }
 }
+/** The type that a tag says its object is of: its second line. */
+function tagKind(content, { oidBytes }) {
+    const at = 'object '.length + 2 * oidBytes + 1;
+    const line = (0,engine_bytes/* bufferOver */.Lb)(content, Math.min(at, content.length), Math.min(at + 20, content.length)).toString('latin1');
+    return [COMMIT, TREE, BLOB, TAG].find((kind) => line.startsWith(`type ${typeName(kind)}\n`)) ?? null;
+}
+/** Whether a line behind the parents would be one, and is none. */
+function hasBrokenParent(content, parents, { oidBytes }) {
+    const at = 'tree '.length + 2 * oidBytes + 1 + parents * ('parent '.length + 2 * oidBytes + 1);
+    return (0,engine_bytes/* bufferOver */.Lb)(content, Math.min(at, content.length)).toString('latin1', 0, 7) === 'parent ';
+}
 function throwIt(error) {
     throw error;
 }
-function needTreeEntries(content, oidBytes, withoutBlobs, need, corrupt) {
+function needTreeEntries(content, oidBytes, need, corrupt) {
     const cursor = new TreeCursor(content, oidBytes);
     let found;
     while ((found = cursor.next()) === 1) {
         const { mode } = cursor;
         // A submodule's commit is in another repository.
-        if (mode === MODE_GITLINK || (withoutBlobs && mode !== MODE_TREE))
-            continue;
-        need(cursor.bytes, cursor.oidAt);
+        if (mode !== MODE_GITLINK)
+            need(cursor.bytes, cursor.oidAt, mode === MODE_TREE ? TREE : BLOB);
     }
     if (found < 0)
         throw corrupt();
@@ -24208,9 +24861,6 @@ class OidsInOrder {
         for (let i = 1; i < this.#starts.length; i++) {
             this.#starts[i] = (this.#starts[i] ?? 0) + (this.#starts[i - 1] ?? 0);
         }
-    }
-    has(oid, at) {
-        return this.find(oid, at) >= 0;
     }
     /** Number of the object, or -1. */
     find(oid, at) {
@@ -24368,7 +25018,7 @@ function seal(file, end, packChecksum, hash) {
 
 /** Written at once: few calls, and little memory. */
 const WRITE_BYTES = 256 << 10;
-/** git makes packs and their indexes so that nobody changes them. */
+/** git makes packs and their indexes so that nobody changes them; the umask may take more away. Whoever makes a file can still write to it. */
 const incoming_pack_MODE = 0o444;
 class IncomingPack {
     #directory;
@@ -24380,7 +25030,6 @@ class IncomingPack {
     #buffered = 0;
     #fd;
     #size = 0;
-    #ended = false;
     /** Settles when the pack is on the disk. */
     #synced = Promise.resolve();
     #syncFailure = null;
@@ -24398,7 +25047,7 @@ class IncomingPack {
         this.#temporary = (0,external_node_path_.join)(this.#directory, `tmp_pack_${(0,external_node_crypto_namespaceObject.randomBytes)(6).toString('hex')}`);
         try {
             (0,external_node_fs_.mkdirSync)(this.#directory, { recursive: true });
-            this.#fd = (0,external_node_fs_.openSync)(this.#temporary, 'wx+', 0o600);
+            this.#fd = (0,external_node_fs_.openSync)(this.#temporary, 'wx+', incoming_pack_MODE);
         }
         catch (error) {
             throw (0,engine_errors/* ioError */.bD)('make', this.#temporary, error);
@@ -24470,62 +25119,60 @@ class IncomingPack {
         const { objects } = this;
         const base = (0,external_node_path_.join)(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
         const made = [];
-        const place = (ending, content) => {
+        const make = (ending, content) => {
             const temporary = `${this.#temporary}${ending}`;
+            const fd = (0,external_node_fs_.openSync)(temporary, 'wx', incoming_pack_MODE);
             made.push(temporary);
-            const fd = (0,external_node_fs_.openSync)(temporary, 'wx', 0o600);
             try {
                 writeAll(fd, content);
-                (0,external_node_fs_.fchmodSync)(fd, incoming_pack_MODE);
             }
             finally {
                 (0,external_node_fs_.closeSync)(fd);
             }
         };
+        const place = (ending, source = `${this.#temporary}${ending}`) => {
+            (0,external_node_fs_.renameSync)(source, `${base}${ending}`);
+            made.push(`${base}${ending}`);
+        };
         try {
-            if (promisor)
-                place('.promisor', Buffer.alloc(0));
-            place('.rev', serializeReverseIndex(objects, order, trailer));
-            place('.idx', serializePackIndex(objects, order, trailer));
-            (0,external_node_fs_.fchmodSync)(this.#fd, incoming_pack_MODE);
             await this.#synced;
             if (this.#syncFailure !== null)
-                throw (0,engine_errors/* ioError */.bD)('sync', this.#temporary, this.#syncFailure);
-            (0,external_node_fs_.renameSync)(this.#temporary, `${base}.pack`);
-            this.#ended = true;
-            (0,external_node_fs_.renameSync)(`${this.#temporary}.rev`, `${base}.rev`);
+                throw (0,engine_errors/* ioError */.bD)('store', this.#temporary, this.#syncFailure);
+            // The same pack may be there, and be in use.
+            if ((0,external_node_fs_.existsSync)(`${base}.idx`) && (0,external_node_fs_.existsSync)(`${base}.pack`)) {
+                if (promisor)
+                    (0,external_node_fs_.writeFileSync)(`${base}.promisor`, '');
+                return `${base}.pack`;
+            }
             if (promisor)
-                (0,external_node_fs_.renameSync)(`${this.#temporary}.promisor`, `${base}.promisor`);
+                make('.promisor', Buffer.alloc(0));
+            make('.rev', serializeReverseIndex(objects, order, trailer));
+            make('.idx', serializePackIndex(objects, order, trailer));
+            place('.pack', this.#temporary);
+            place('.rev');
+            if (promisor)
+                place('.promisor');
             // Last: from here on git sees the pack.
-            (0,external_node_fs_.renameSync)(`${this.#temporary}.idx`, `${base}.idx`);
+            place('.idx');
         }
         catch (error) {
-            for (const path of made)
-                (0,external_node_fs_.rmSync)(path, { force: true });
-            if (error instanceof engine_errors/* CheckoutError */.vd)
-                throw error;
+            incoming_pack_removeAll(made);
             throw (0,engine_errors/* ioError */.bD)('store', `${base}.pack`, error);
         }
         finally {
-            this.#close();
+            await this.abandon();
         }
         return `${base}.pack`;
     }
-    /** Removes what was stored. Nothing after `install`. */
+    /** Removes what was stored and is not in its place. Never throws; what cannot be removed, git takes for left-overs. */
     async abandon() {
         this.#stream.close();
         await this.#synced;
-        this.#close();
-        if (this.#ended)
-            return;
-        this.#ended = true;
-        (0,external_node_fs_.rmSync)(this.#temporary, { force: true });
-    }
-    #close() {
         if (this.#fd < 0)
             return;
         (0,external_node_fs_.closeSync)(this.#fd);
         this.#fd = -1;
+        incoming_pack_removeAll([this.#temporary]);
     }
     #write() {
         if (this.#buffered === 0)
@@ -24537,6 +25184,17 @@ class IncomingPack {
             throw (0,engine_errors/* ioError */.bD)('write', this.#temporary, error);
         }
         this.#buffered = 0;
+    }
+}
+function incoming_pack_removeAll(paths) {
+    for (const path of paths) {
+        try {
+            (0,external_node_fs_.rmSync)(path, { force: true });
+        }
+        catch (error) {
+            if ((0,engine_errors/* errnoOf */.UQ)(error) === undefined)
+                throw error;
+        }
     }
 }
 function writeAll(fd, bytes) {
@@ -25070,6 +25728,1316 @@ function isFinal(error) {
 
 // EXTERNAL MODULE: ./build/js/engine/setting-values.js
 var setting_values = __nccwpck_require__(9772);
+;// CONCATENATED MODULE: ./build/js/engine/submodules/gitmodules.js
+/**
+ * Reads .gitmodules, which anybody can write who can push: names become paths in the git directory, URLs become arguments
+ * of git. git parses the file (one process for each repository that has submodules, docs/decisions/submodules.md); what it
+ * says is held against git's own rules here (CVE-2018-11235, CVE-2018-17456, CVE-2019-19604, CVE-2025-48384).
+ */
+
+
+
+const UPDATE_MODES = ['checkout', 'rebase', 'merge', 'none'];
+/** Names are components of paths; Linux allows 4095 bytes for a path, and what is made below needs room. */
+const gitmodules_MAX_NAME_LENGTH = 1000;
+/** Control characters, and what stands for bytes that are no UTF-8: such a name would not be written as git writes it. */
+// eslint-disable-next-line no-control-regex -- control characters are what is refused
+const CONTROL = /[\u0000-\u001f\u007f\ufffd]/;
+/**
+ * Whether a name may be a path below `modules`: no component leads upwards, whichever slash is taken for one, and nothing in
+ * it ends a line of a configuration file.
+ */
+function isValidSubmoduleName(name) {
+    return (name !== '' &&
+        name.length <= gitmodules_MAX_NAME_LENGTH &&
+        !CONTROL.test(name) &&
+        !/^[/\\]|[/\\]$|[/\\]{2}/.test(name) &&
+        name.split(/[/\\]/).every((part) => part !== '..' && part !== '.'));
+}
+/** What a URL must not be: an option of git's, or more than one line. */
+function isSafeUrl(url) {
+    return url !== '' && !url.startsWith('-') && !CONTROL.test(url);
+}
+/** A submodule's update mode. @throws CheckoutError 'config-invalid' for a command, as git refuses it, or a word that is none */
+function parseUpdateMode(value, name) {
+    const mode = UPDATE_MODES.find((each) => each === value);
+    if (mode !== undefined)
+        return mode;
+    throw new engine_errors/* CheckoutError */.vd('config-invalid', `invalid value for 'submodule.${shown(name)}.update'`, {
+        option: `submodule.${shown(name)}.update`,
+    });
+}
+/**
+ * The submodules by their paths.
+ *
+ * @param list what `git config --list -z` printed: key, a line feed and the value if there is one, NUL
+ * @throws CheckoutError 'config-invalid' for an update mode that git refuses
+ */
+function parseGitmodules(list) {
+    const named = new Map();
+    for (const item of list.toString('utf8').split('\0')) {
+        const cut = item.indexOf('\n');
+        const key = cut < 0 ? item : item.slice(0, cut);
+        const value = cut < 0 ? null : item.slice(cut + 1);
+        const end = key.lastIndexOf('.');
+        if (!key.startsWith('submodule.') || end <= 'submodule.'.length)
+            continue;
+        const name = key.slice('submodule.'.length, end);
+        const variable = key.slice(end + 1).toLowerCase();
+        const entry = named.get(name) ?? {};
+        named.set(name, entry);
+        if (variable === 'shallow')
+            entry.shallow = parseConfigBool(value);
+        else if (value === null)
+            continue;
+        else if (variable === 'path')
+            entry.path = value;
+        else if (variable === 'url')
+            entry.url = value;
+        else if (variable === 'update')
+            entry.update = value;
+    }
+    const found = new Map();
+    for (const [name, { path, url, update, shallow }] of named) {
+        // git takes no notice of either: the submodule is one without an entry then, which is an error if it is wanted.
+        if (path === undefined || path.startsWith('-') || !isValidSubmoduleName(name))
+            continue;
+        found.set(path, {
+            name,
+            path,
+            url: url !== undefined && isSafeUrl(url) ? url : null,
+            update: update === undefined ? null : parseUpdateMode(update, name),
+            shallow: shallow ?? null,
+        });
+    }
+    return found;
+}
+/** A name, path or URL for a message: one line, of bounded length. */
+function shown(text) {
+    const display = (0,engine_bytes/* displayBytes */.iM)(Buffer.from(text));
+    return display.length > 200 ? `${display.slice(0, 200)}…` : display;
+}
+/**
+ * Stops at names of which one is a directory of the other: the git directory of one would lie within that of the other,
+ * whose files its submodule could then write (CVE-2019-1387, CVE-2024-32002).
+ *
+ * @param foldsCase whether the file system takes `A` and `a` for one name
+ * @throws CheckoutError 'path-invalid'
+ */
+function refuseNestedNames(names, foldsCase) {
+    const place = (name) => {
+        const path = name.replaceAll('\\', '/');
+        return `${foldsCase ? path.toLowerCase().normalize('NFC') : path}/`;
+    };
+    const places = new Map();
+    for (const name of names) {
+        const other = places.get(place(name));
+        if (other !== undefined && other !== name)
+            throw nested(name, other);
+        places.set(place(name), name);
+    }
+    for (const [path, name] of places) {
+        for (let slash = path.indexOf('/'); slash < path.length - 1; slash = path.indexOf('/', slash + 1)) {
+            const outer = places.get(path.slice(0, slash + 1));
+            if (outer !== undefined)
+                throw nested(name, outer);
+        }
+    }
+}
+function nested(name, other) {
+    return new engine_errors/* CheckoutError */.vd('path-invalid', `the git directory of submodule '${shown(name)}' would be within that of '${shown(other)}'`, { path: shown(name) });
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/gitlinks.js
+/**
+ * The submodules of a repository: the gitlinks of its index, each with what .gitmodules says of it.
+ */
+
+
+
+
+
+
+
+
+/**
+ * The gitlinks of the repository's index.
+ *
+ * @throws CheckoutError 'path-invalid' for one whose path is not UTF-8, as index files and file systems let it be
+ */
+function readGitlinks({ repository }) {
+    const index = readWholeIndex(repository, null);
+    const links = [];
+    let hasGitmodules = false;
+    const count = index?.count ?? 0;
+    const gitmodules = Buffer.from('.gitmodules');
+    for (let entry = 0; index !== null && entry < count; entry++) {
+        const start = index.pathOffsets[entry] ?? 0;
+        const end = index.pathOffsets[entry + 1] ?? 0;
+        if (index.modes[entry] !== MODE.gitlink) {
+            // The names before it begin with a smaller byte, and the length tells most of the others.
+            if (end - start === gitmodules.length && gitmodules.equals(index.pathBytes.subarray(start, end))) {
+                hasGitmodules = true;
+            }
+            continue;
+        }
+        if (((index.flags[entry] ?? 0) & FLAG.stage) !== 0)
+            continue;
+        const bytes = (0,engine_bytes/* bufferOver */.Lb)(index.pathBytes, start, end);
+        const path = bytes.toString('utf8');
+        if (!Buffer.from(path, 'utf8').equals(bytes)) {
+            const display = displayPath(index.pathBytes, start, end);
+            throw new engine_errors/* CheckoutError */.vd('path-invalid', `the path of submodule '${display}' is not valid UTF-8`, {
+                path: display,
+            });
+        }
+        const { oidBytes } = index.format;
+        links.push({
+            path,
+            oid: oidToHex(index.oids, entry * oidBytes, oidBytes),
+            isExcluded: ((index.extendedFlags[entry] ?? 0) & EXTENDED_FLAG.skipWorktree) !== 0,
+        });
+    }
+    return { index, links, hasGitmodules };
+}
+/** Whether the index has anything below a directory. */
+function hasEntriesBelow(index, directory) {
+    const prefix = Buffer.from(`${directory}/`, 'utf8');
+    let low = 0;
+    let high = index.count;
+    // The first entry that is not before the prefix.
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        const path = index.pathBytes.subarray(index.pathOffsets[middle] ?? 0, index.pathOffsets[middle + 1] ?? 0);
+        if (Buffer.compare(path, prefix) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low === index.count)
+        return false;
+    const start = index.pathOffsets[low] ?? 0;
+    const end = index.pathOffsets[low + 1] ?? 0;
+    return prefix.equals(index.pathBytes.subarray(start, Math.min(end, start + prefix.length)));
+}
+/**
+ * What the index's .gitmodules says, by path. The index and not the file is read: the file may be outside of a sparse
+ * checkout, or be what a filter made of it.
+ *
+ * @param env credentials, in case that a partial clone has to fetch it
+ * @throws CheckoutError 'config-invalid'
+ */
+async function readGitmodules({ repository }, ports, env, signal) {
+    const result = await ports.git({
+        args: [...repository.gitOptions, 'config', '-z', '--list', '--blob', ':.gitmodules'],
+        cwd: repository.workTree,
+        env: { ...env, LC_ALL: 'C' },
+        signal,
+    });
+    if (result.exitCode === 0)
+        return parseGitmodules(result.stdout);
+    const { message } = gitFailure('config', result.stderr);
+    throw new engine_errors/* CheckoutError */.vd('config-invalid', `.gitmodules cannot be read: ${message}`, { path: '.gitmodules' });
+}
+/**
+ * The paths that `submodule.active` takes in; null where it is not set, and all are.
+ *
+ * @throws CheckoutError 'git-failed' for what is no pathspec
+ */
+async function activePaths({ repository, config }, ports, signal) {
+    const pathspecs = config.getAll('submodule.active').map((pathspec) => pathspec ?? '');
+    if (pathspecs.length === 0)
+        return null;
+    const result = await ports.git({
+        args: [...repository.gitOptions, 'ls-files', '-z', '--', ...pathspecs],
+        cwd: repository.workTree,
+        signal,
+    });
+    if (result.exitCode !== 0)
+        throw gitFailure('ls-files', result.stderr);
+    return new Set(result.stdout.toString('utf8').split('\0'));
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/submodule-url.js
+/**
+ * What a submodule's URL means. One that begins with `./` or `../` is relative to the URL of the repository that has the
+ * submodule, by rules of git's own (git-submodule(1), "add"): it is cut at slashes, and an scp-like address at its colon,
+ * so neither a URL parser nor a path library gives the same. Pure.
+ */
+
+
+/** Whether git resolves this URL; all others are taken as they are. */
+function isRelativeUrl(url) {
+    return url.startsWith('./') || url.startsWith('../');
+}
+/** Whether a remote's URL is itself a path that is relative to its working tree. */
+function isRelativePath(url) {
+    if (url.startsWith('/'))
+        return false;
+    const colon = url.indexOf(':');
+    const slash = url.indexOf('/');
+    // `host:path`, `https://…`: a colon before the first slash makes it no path.
+    return colon < 0 || (slash >= 0 && slash < colon);
+}
+/**
+ * The URL of a submodule.
+ *
+ * @param url as .gitmodules has it
+ * @param remoteUrl of the repository that has the submodule; its path where it has no remote
+ * @param up leads from the submodule's working tree to that of its repository (`../../`), for the submodule's own remote;
+ *   empty for what the repository notes about the submodule
+ * @throws CheckoutError 'usage' when there are more `../` than the remote's URL has parts
+ */
+function resolveSubmoduleUrl(url, remoteUrl, up = '') {
+    if (!isRelativeUrl(url))
+        return url;
+    const relative = isRelativePath(remoteUrl);
+    let base = remoteUrl.replace(/\/$/, '');
+    if (relative && !isRelativeUrl(base))
+        base = `./${base}`;
+    let rest = url;
+    let separator = '/';
+    for (;;) {
+        if (rest.startsWith('../')) {
+            rest = rest.slice('../'.length);
+            const slash = base.lastIndexOf('/');
+            const colon = base.lastIndexOf(':');
+            if (slash >= 0)
+                base = base.slice(0, slash);
+            else if (colon >= 0) {
+                base = base.slice(0, colon);
+                separator = ':';
+            }
+            else if (relative || base === '.') {
+                const shown = redactUrls(remoteUrl);
+                throw new engine_errors/* CheckoutError */.vd('usage', `the URL '${redactUrls(url)}' leads out of the remote's, '${shown}'`);
+            }
+            else
+                base = '.';
+        }
+        else if (rest.startsWith('./'))
+            rest = rest.slice('./'.length);
+        else
+            break;
+    }
+    const joined = `${base}${separator}${rest}`.replace(/\/$/, '').replace(/^\.\//, '');
+    return relative ? up + joined : joined;
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/limiter.js
+/**
+ * Runs so many pieces of work at once, and the others in the order in which they came.
+ */
+class Limiter {
+    #most;
+    #running = 0;
+    #waiting = [];
+    constructor(most) {
+        this.#most = most;
+    }
+    /** Runs `work` when it is its turn; settles as it does. */
+    async run(work) {
+        if (this.#running >= this.#most)
+            await new Promise((resolve) => this.#waiting.push(resolve));
+        else
+            this.#running++;
+        try {
+            return await work();
+        }
+        finally {
+            const next = this.#waiting.shift();
+            // The place passes on; nobody who comes in between can take it.
+            if (next === undefined)
+                this.#running--;
+            else
+                next();
+        }
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/place.js
+/**
+ * Where a submodule's git directory and working tree are, and how each leads to the other. Nothing here goes through a
+ * link: what leads to a submodule was written from a repository that may not be trusted (CVE-2024-32002).
+ */
+
+
+
+
+
+/** A path as git writes it into a configuration or `.git` file. */
+function posix(path) {
+    return path.split(external_node_path_.sep).join('/');
+}
+/** What the git directory's core.worktree is: the way to the working tree. */
+function worktreeSetting({ gitDir, workTree }) {
+    return posix((0,external_node_path_.relative)(gitDir, workTree));
+}
+function gitFile({ gitDir, workTree }) {
+    return `gitdir: ${posix((0,external_node_path_.relative)(workTree, gitDir))}\n`;
+}
+/** Whether everything from `top` down to `path` is a directory and no link; a part that is not there ends the question. */
+function isRealPath(top, path) {
+    let at = top;
+    for (const part of (0,external_node_path_.relative)(top, path).split(external_node_path_.sep)) {
+        at = (0,external_node_path_.join)(at, part);
+        let stat;
+        try {
+            stat = (0,external_node_fs_.lstatSync)(at, { throwIfNoEntry: false });
+        }
+        catch (error) {
+            throw (0,engine_errors/* ioError */.bD)('look at', at, error);
+        }
+        if (stat === undefined)
+            return true;
+        if (!stat.isDirectory())
+            return false;
+    }
+    return true;
+}
+/** HEAD, objects and refs make a git directory; a configuration too, which a killed `git init` may not have written. */
+function place_isGitDirectory(path) {
+    const is = (name) => {
+        try {
+            return (0,external_node_fs_.lstatSync)((0,external_node_path_.join)(path, name), { throwIfNoEntry: false }) !== undefined;
+        }
+        catch (error) {
+            if ((0,engine_errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
+                return false;
+            throw (0,engine_errors/* ioError */.bD)('look at', path, error);
+        }
+    };
+    return is('HEAD') && is('objects') && is('refs');
+}
+/**
+ * Checks that nothing but directories leads to both, and makes those of the git directory.
+ *
+ * @param outer git directory and working tree of the repository that has the submodule
+ * @throws CheckoutError 'path-invalid' where a link or a file, or the git directory of another submodule, is on the way
+ */
+function checkPlace(place, outer) {
+    for (const [top, path] of [
+        [outer.workTree, place.workTree],
+        [outer.gitDir, place.gitDir],
+    ]) {
+        if (isRealPath(top, path))
+            continue;
+        const what = shown(path);
+        throw new engine_errors/* CheckoutError */.vd('path-invalid', `something that is no directory is on the way to '${what}'`, {
+            path: what,
+        });
+    }
+    const modules = (0,external_node_path_.join)(outer.gitDir, 'modules');
+    for (let at = (0,external_node_path_.dirname)(place.gitDir); at.length > modules.length; at = (0,external_node_path_.dirname)(at)) {
+        if (!place_isGitDirectory(at))
+            continue;
+        const what = shown(place.gitDir);
+        throw new engine_errors/* CheckoutError */.vd('path-invalid', `the git directory '${what}' would be within another one, '${shown(at)}'`, {
+            path: what,
+        });
+    }
+    try {
+        (0,external_node_fs_.mkdirSync)((0,external_node_path_.dirname)(place.gitDir), { recursive: true });
+        (0,external_node_fs_.mkdirSync)(place.workTree, { recursive: true });
+    }
+    catch (error) {
+        throw (0,engine_errors/* ioError */.bD)('make', place.gitDir, error);
+    }
+}
+/** Looks at a submodule's directory. @throws CheckoutError 'io' */
+function workTreeState(place) {
+    try {
+        const names = (0,external_node_fs_.readdirSync)(place.workTree);
+        if (names.length === 0)
+            return 'empty';
+        if (!names.includes('.git'))
+            return 'files';
+        const path = (0,external_node_path_.join)(place.workTree, '.git');
+        const stat = (0,external_node_fs_.lstatSync)(path);
+        if (!stat.isFile() || stat.size > 65536 || (0,external_node_fs_.readFileSync)(path, 'utf8') !== gitFile(place))
+            return 'other';
+        return names.length === 1 ? 'empty' : 'ours';
+    }
+    catch (error) {
+        throw (0,engine_errors/* ioError */.bD)('read', place.workTree, error);
+    }
+}
+/** Removes everything in a submodule's directory, which itself stays. @throws CheckoutError 'io' */
+function place_emptyWorkTree(workTree, keep) {
+    let names;
+    try {
+        names = (0,external_node_fs_.readdirSync)(workTree, { encoding: 'buffer' });
+    }
+    catch (error) {
+        if ((0,engine_errors/* errnoOf */.UQ)(error) === 'ENOENT' || (0,engine_errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
+            return;
+        throw (0,engine_errors/* ioError */.bD)('read', workTree, error);
+    }
+    for (const name of names)
+        removeAll(Buffer.concat([Buffer.from(`${workTree}/`), name]), keep);
+}
+/** Removes a git directory. @throws CheckoutError 'io' */
+function removeGitDirectory(gitDir) {
+    try {
+        // Windows refuses for a moment what a virus scanner holds open.
+        (0,external_node_fs_.rmSync)(gitDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    }
+    catch (error) {
+        throw (0,engine_errors/* ioError */.bD)('remove', gitDir, error);
+    }
+}
+/** Writes the `.git` file that leads from the working tree to the git directory. @throws CheckoutError 'io' */
+function writeGitFile(place) {
+    const path = (0,external_node_path_.join)(place.workTree, '.git');
+    try {
+        (0,external_node_fs_.rmSync)(path, { force: true });
+        // Exclusively: nothing that was put there meanwhile is followed.
+        const descriptor = (0,external_node_fs_.openSync)(path, 'wx', 0o666);
+        try {
+            (0,external_node_fs_.writeSync)(descriptor, gitFile(place));
+        }
+        finally {
+            (0,external_node_fs_.closeSync)(descriptor);
+        }
+    }
+    catch (error) {
+        throw (0,engine_errors/* ioError */.bD)('write', path, error);
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/register.js
+/**
+ * What a repository's configuration says of its submodules, as `git submodule sync` and `git submodule update --init` leave
+ * it. One edit of the file for all that are new; what is to be changed is left to git.
+ */
+
+
+
+
+
+
+/**
+ * How a submodule is to be updated: the configuration goes before .gitmodules.
+ *
+ * @throws CheckoutError 'unsupported' for a command, which the user may have configured; 'config-invalid'
+ */
+function updateModeOf({ config }, entry) {
+    const configured = config.get(`submodule.${entry.name}.update`);
+    if (configured === undefined)
+        return entry.update ?? 'checkout';
+    if (!configured.startsWith('!'))
+        return parseUpdateMode(configured, entry.name);
+    throw new engine_errors/* CheckoutError */.vd('unsupported', `submodule '${shown(entry.path)}' is to be updated by a command of its own`, {
+        option: `submodule.${shown(entry.name)}.update`,
+    });
+}
+/**
+ * Makes submodules known and active.
+ *
+ * @throws CheckoutError 'ref-locked', 'io', 'git-failed'
+ */
+async function registerSubmodules({ repository, config }, registrations, ports, signal) {
+    const file = (0,external_node_path_.join)(repository.commonDir, 'config');
+    const added = [];
+    const changed = [];
+    const activeByPath = config.getAll('submodule.active').length > 0;
+    for (const { entry, url } of registrations) {
+        const key = (name) => `submodule.${entry.name}.${name}`;
+        const configuredUrl = config.get(key('url'));
+        const values = [];
+        const active = config.getAll(key('active')).at(-1);
+        const isActive = active === undefined ? activeByPath || configuredUrl !== undefined : parseConfigBool(active) === true;
+        if (!isActive)
+            values.push(['active', 'true']);
+        if (configuredUrl !== url)
+            values.push(['url', url]);
+        if (entry.update !== null && config.get(key('update')) === undefined)
+            values.push(['update', entry.update]);
+        if (values.length === 0)
+            continue;
+        if (configuredUrl === undefined && active === undefined) {
+            added.push({ section: 'submodule', subsection: entry.name, values });
+        }
+        else
+            changed.push(...values.map(([name, value]) => [key(name), value]));
+    }
+    if (added.length > 0)
+        appendSections(file, added);
+    for (const [key, value] of changed) {
+        const args = ['config', '--file', file, '--replace-all', key, value];
+        const result = await ports.git({ args, cwd: repository.gitDir, signal });
+        if (result.exitCode !== 0)
+            throw gitFailure('config', result.stderr);
+    }
+}
+/** Forgets a submodule. What is not there is fine. */
+async function unregisterSubmodule({ repository, config }, name, ports, signal) {
+    if (!config.subsections('submodule').includes(name))
+        return;
+    const file = (0,external_node_path_.join)(repository.commonDir, 'config');
+    const args = ['config', '--file', file, '--remove-section', `submodule.${name}`];
+    // The section may be in another file, such as the user's, which is not ours to change.
+    await ports.git({ args, cwd: repository.gitDir, onStderrLine: () => undefined, signal });
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/repository.js
+/**
+ * A submodule's own repository: made as `git submodule update` makes it, or found from an earlier run and put right, and
+ * brought the one commit that its outer repository names. docs/decisions/submodules.md says where this asks less of the
+ * server than git does.
+ */
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+const repository_ALL_BRANCHES = '+refs/heads/*:refs/remotes/origin/*';
+const repository_ALL_TAGS = '+refs/tags/*:refs/tags/*';
+const REMOTE_HEAD = 'refs/remotes/origin/HEAD';
+/** A server that gives only what it has a name for. One that does not have the commit says 'not our ref'. */
+const UNADVERTISED = /unadvertised object/i;
+/**
+ * The environment of git processes that talk to a submodule's server. The URL comes from a file of the repository, not from
+ * the user, so that transports which git allows to users alone (`file`, since CVE-2022-39253) are not open to it.
+ */
+function serverEnvironment({ request }) {
+    return { GIT_PROTOCOL_FROM_USER: '0', ...request.submodules?.env };
+}
+/** Opens the repository at a place. It is named, not looked for, so that nothing outside can be taken for it. */
+async function openSubmodule({ place, request, ports, signal }) {
+    const { gitDir, workTree } = place;
+    return await openRepositoryAndConfig({ directory: workTree, gitDir, workTree, config: request.config }, ports.git, signal);
+}
+/**
+ * Makes the repository and fetches into it.
+ *
+ * @throws CheckoutError 'git-failed', 'io', and as fetchByGit
+ */
+async function makeSubmodule(fetch) {
+    const { place, url, oid, objectFormat, request, ports, signal } = fetch;
+    const { gitDir, workTree } = place;
+    const config = (0,external_node_path_.join)(gitDir, 'config');
+    const made = await ports.git({
+        args: [...configArgs(request.config), 'init', '--quiet', `--separate-git-dir=${gitDir}`, '--', workTree],
+        cwd: workTree,
+        // Refs are written as files here, and ids have the length that the index gives.
+        env: { LC_ALL: 'C', GIT_DEFAULT_HASH: objectFormat.name, GIT_DEFAULT_REF_FORMAT: 'files' },
+        signal,
+    });
+    if (made.exitCode !== 0)
+        throw gitFailure('init', made.stderr);
+    writeGitFile(place);
+    appendSections(config, [
+        { section: 'core', subsection: null, values: [['worktree', worktreeSetting(place)]] },
+        { section: 'remote', subsection: 'origin', values: [['url', url]] },
+    ]);
+    const [fetched, asked] = await Promise.allSettled([fetchNew(fetch), askHead(fetch)]);
+    if (fetched.status === 'rejected')
+        throw fetched.reason;
+    // The commit is here. Without an answer only the remote's default branch stays unknown.
+    const head = asked.status === 'fulfilled' ? asked.value : { kind: 'empty' };
+    if (asked.status === 'rejected' && signal.aborted)
+        throw asked.reason;
+    const branch = head.kind === 'branch' ? takeBranch(fetch, head.branch) : null;
+    const refspec = branch !== null && fetch.depth !== undefined ? `+refs/heads/${branch}:refs/remotes/origin/${branch}` : repository_ALL_BRANCHES;
+    const sections = [{ section: 'remote', subsection: 'origin', values: [['fetch', refspec]] }];
+    if (branch !== null) {
+        const merge = `refs/heads/${branch}`;
+        sections.push({
+            section: 'branch',
+            subsection: branch,
+            values: [
+                ['remote', 'origin'],
+                ['merge', merge],
+            ],
+        });
+    }
+    // Maintenance would run beside the job. Last, and so what tells that the repository was finished.
+    sections.push({ section: 'gc', subsection: null, values: [['auto', '0']] });
+    appendSections(config, sections);
+    if (!hasCommit(await openSubmodule(fetch), oid, ports))
+        throw commitMissing(fetch);
+}
+/** The commit, and the tip of the remote's default branch, which git clones first. */
+async function fetchNew(fetch) {
+    const { oid, depth } = fetch;
+    try {
+        if (depth === undefined)
+            await fetchRefs(fetch, [repository_ALL_BRANCHES, repository_ALL_TAGS, oid]);
+        else
+            await fetchRefs(fetch, [`+HEAD:${REMOTE_HEAD}`, oid]);
+    }
+    catch (error) {
+        if (!(error instanceof engine_errors/* CheckoutError */.vd) || error.code !== 'unknown-revision')
+            throw error;
+        // All that has a name, with its history, since the commit may be anywhere in it.
+        if (UNADVERTISED.test(error.message))
+            await fetchRefs(fetch, [repository_ALL_BRANCHES, repository_ALL_TAGS], { depth: undefined });
+        // The remote's HEAD may be on a branch that is gone.
+        else
+            await fetchRefs(fetch, [oid]);
+    }
+}
+/**
+ * What `git clone` leaves of the remote's default branch: where it is, and a branch of the same name here, which HEAD is on
+ * until the commit is checked out. Null where the branch was not fetched.
+ */
+function takeBranch({ place }, branch) {
+    const dirs = { gitDir: place.gitDir, commonDir: place.gitDir };
+    const tracking = `refs/remotes/origin/${branch}`;
+    const tip = resolveRef(dirs, tracking)?.oid ?? resolveRef(dirs, REMOTE_HEAD)?.oid;
+    if (tip === undefined || tip === null)
+        return null;
+    for (const name of [tracking, `refs/heads/${branch}`]) {
+        const lock = RefLock.acquire(refPath(dirs, name));
+        try {
+            lock.write(`${tip}\n`);
+            lock.commit();
+        }
+        finally {
+            lock.release();
+        }
+    }
+    writeSymbolicRef(dirs, REMOTE_HEAD, tracking);
+    writeSymbolicRef(dirs, 'HEAD', `refs/heads/${branch}`);
+    return branch;
+}
+/** Asks which branch is the remote's default; beside the fetch, so that it costs no time. */
+async function askHead(fetch) {
+    const { place, request, ports, signal } = fetch;
+    const result = await ports.git({
+        args: [
+            `--git-dir=${place.gitDir}`,
+            ...configArgs(request.config),
+            '-c',
+            'protocol.version=2',
+            'ls-remote',
+            '--symref',
+            '--',
+            'origin',
+            'HEAD',
+        ],
+        cwd: place.gitDir,
+        env: { ...FETCH_ENVIRONMENT, ...serverEnvironment(fetch) },
+        // What went wrong the fetch tells, too.
+        onStderrLine: () => undefined,
+        signal,
+    });
+    return result.exitCode === 0 ? parseRemoteHead(result.stdout.toString('utf8')) : { kind: 'empty' };
+}
+/** Whether an earlier run's repository can be fetched into: it was finished. */
+function isFinished(opened) {
+    return opened?.config.get('remote.origin.fetch') !== undefined;
+}
+/**
+ * Puts an earlier run's repository right and fetches into it what is not there.
+ *
+ * @param opened the repository as it was found
+ * @returns whether anything was changed, so that it must be opened again
+ * @throws CheckoutError as makeSubmodule
+ */
+async function updateSubmodule(fetch, opened) {
+    const { place, oid, url, depth, ports } = fetch;
+    const { config, repository } = opened;
+    let changed = false;
+    const set = async (key, value) => {
+        if (config.getAll(key).length === 1 && config.get(key) === value)
+            return;
+        await setConfig(fetch, key, value);
+        changed = true;
+    };
+    await set('core.worktree', worktreeSetting(place));
+    await set('remote.origin.url', url);
+    if (config.get('gc.auto') !== '0')
+        await set('gc.auto', '0');
+    writeGitFile(place);
+    const unshallow = depth === undefined && repository.shallow;
+    if (hasCommit(opened, oid, ports) && !unshallow)
+        return changed;
+    const tracked = config.getAll('remote.origin.fetch').flatMap((refspec) => (refspec === null ? [] : [refspec]));
+    try {
+        await fetchRefs(fetch, [...tracked, oid], unshallow ? { unshallow } : {});
+    }
+    catch (error) {
+        if (!(error instanceof engine_errors/* CheckoutError */.vd))
+            throw error;
+        if (error.code === 'unknown-revision' && UNADVERTISED.test(error.message)) {
+            await fetchRefs(fetch, [repository_ALL_BRANCHES, repository_ALL_TAGS], {
+                depth: undefined,
+                ...(repository.shallow ? { unshallow: true } : {}),
+            });
+        }
+        else if (error.code === 'unknown-revision' || /lock ref|local refs/.test(error.message)) {
+            // The branch that is followed is gone, or in the way of another one: it is not what is asked for.
+            await fetchRefs(fetch, [oid], unshallow ? { unshallow } : {});
+        }
+        else
+            throw error;
+    }
+    if (!hasCommit(await openSubmodule(fetch), oid, ports))
+        throw commitMissing(fetch);
+    return true;
+}
+async function fetchRefs(fetch, refspecs, other = {}) {
+    const { place, request, ports, signal } = fetch;
+    const depth = 'depth' in other ? other.depth : fetch.depth;
+    await fetchByGit({
+        directory: place.gitDir,
+        gitDir: place.gitDir,
+        remote: 'origin',
+        refspecs,
+        ...(depth === undefined ? {} : { depth }),
+        ...(other.unshallow === true ? { unshallow: true } : {}),
+        tags: true,
+        prune: false,
+        // Several meters at once would be read by nobody.
+        progress: false,
+        transport: request.transport,
+        env: serverEnvironment(fetch),
+        ...(request.fetchLimits === undefined ? {} : { limits: request.fetchLimits }),
+        signal,
+    }, ports, request.config);
+}
+function hasCommit({ repository, config }, oid, ports) {
+    const odb = openObjects(repository, config, processEnvironment(), (line) => ports.observer.warning(line));
+    try {
+        return odb.absent(oidFromHex(oid), 0) === null;
+    }
+    finally {
+        odb.close();
+    }
+}
+async function setConfig({ place, ports, signal }, key, value) {
+    const result = await ports.git({
+        args: ['config', '--file', (0,external_node_path_.join)(place.gitDir, 'config'), '--replace-all', key, value],
+        cwd: place.gitDir,
+        signal,
+    });
+    if (result.exitCode !== 0)
+        throw gitFailure('config', result.stderr);
+}
+function commitMissing({ oid, url }) {
+    return new engine_errors/* CheckoutError */.vd('unknown-revision', `the server at '${redactUrls(url)}' does not have commit ${oid}`, {
+        oid,
+    });
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/selection.js
+/**
+ * Which submodules are wanted: lists of patterns as in a .gitignore, matched with the submodule's path from the top of the
+ * outermost working tree. A pattern that matches a directory holds for all below it, so one that names a submodule holds
+ * for its own submodules too. Pure.
+ */
+
+
+/** Whether a path is matched by one of the lines, the last that matches deciding. */
+function pathMatcher(lines) {
+    const patterns = parseSparsePatterns(Buffer.from(lines.join('\n'), 'utf8')).filter(({ pattern }) => pattern.length > 0);
+    const matcher = listMatcher(patterns, false);
+    return (path) => {
+        const bytes = Buffer.from(path, 'utf8');
+        let verdict = matcher.root;
+        for (let name = 0; name < bytes.length;) {
+            let end = bytes.indexOf(0x2f, name);
+            if (end < 0)
+                end = bytes.length;
+            if (end === bytes.length)
+                return matcher.includes(bytes, 0, name, end, true, verdict);
+            verdict = matcher.directory(bytes, name, end, verdict);
+            name = end + 1;
+        }
+        return false;
+    };
+}
+/** A test for paths: in the list of what to include, which without lines is everything, and not in the other. */
+function submoduleSelection(include, exclude) {
+    const isIncluded = include.length === 0 ? () => true : pathMatcher(include);
+    const isExcluded = pathMatcher(exclude);
+    return (path) => isIncluded(path) && !isExcluded(path);
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/sweep.js
+/**
+ * Removes what earlier runs left of submodules that are not wanted any more: git keeps their repositories for ever, and
+ * their working trees where they were. Afterwards the directory is as a new checkout would have made it.
+ */
+
+
+
+
+
+
+
+
+/**
+ * Removes the repositories, and the working trees that belong to them, of submodules that are not wanted.
+ *
+ * @returns the names of those that are gone
+ * @throws CheckoutError 'io'
+ */
+async function sweepSubmodules(sweep) {
+    const gone = [];
+    const tops = [];
+    const { gitDir } = sweep.opened.repository;
+    const walk = (directory, name, removed) => {
+        const isRepository = name !== '' && place_isGitDirectory(directory);
+        const goes = removed || (name !== '' && (isRepository || ![...sweep.wanted].some((each) => each.startsWith(`${name}/`))));
+        if (goes && !removed)
+            tops.push(directory);
+        if (isRepository) {
+            gone.push({ gitDir: directory, name });
+            return;
+        }
+        for (const entry of list(directory)) {
+            const below = name === '' ? entry.name : `${name}/${entry.name}`;
+            if (entry.isDirectory() && !sweep.wanted.has(below))
+                walk((0,external_node_path_.join)(directory, entry.name), below, goes);
+        }
+    };
+    walk((0,external_node_path_.join)(gitDir, 'modules'), '', false);
+    for (const each of gone)
+        await removeWorkTree(sweep, each.gitDir);
+    for (const directory of tops)
+        removeGitDirectory(directory);
+    for (const { name } of gone) {
+        if (isValidSubmoduleName(name))
+            await unregisterSubmodule(sweep.opened, name, sweep.ports, sweep.signal);
+    }
+    return gone.map(({ name }) => name);
+}
+function list(directory) {
+    try {
+        return (0,external_node_fs_.readdirSync)(directory, { withFileTypes: true });
+    }
+    catch (error) {
+        if ((0,engine_errors/* errnoOf */.UQ)(error) === 'ENOENT' || (0,engine_errors/* errnoOf */.UQ)(error) === 'ENOTDIR')
+            return [];
+        throw (0,engine_errors/* ioError */.bD)('read', directory, error);
+    }
+}
+/** Removes the working tree of a repository that goes, if it is one of this repository's and says itself whose it is. */
+async function removeWorkTree({ opened, gitlinks, ports, signal, keep }, gitDir) {
+    const { workTree: top } = opened.repository;
+    const args = ['config', '--file', (0,external_node_path_.join)(gitDir, 'config'), '-z', '--get', 'core.worktree'];
+    const result = await ports.git({ args, cwd: opened.repository.gitDir, onStderrLine: () => undefined, signal });
+    if (result.exitCode !== 0)
+        return;
+    const workTree = (0,external_node_path_.resolve)(gitDir, result.stdout.toString('utf8').replace(/\0$/, ''));
+    const path = (0,external_node_path_.relative)(top, workTree).split(external_node_path_.sep).join('/');
+    if (path === '' || path === '..' || path.startsWith('../') || path.includes('\0'))
+        return;
+    const place = { gitDir, workTree };
+    if (!isRealPath(top, workTree) || !sweep_isThere(place))
+        return;
+    if (gitlinks.links.some((link) => link.path === path)) {
+        place_emptyWorkTree(workTree, keep);
+        return;
+    }
+    // Files of the repository itself have come there.
+    if (gitlinks.index !== null && hasEntriesBelow(gitlinks.index, path)) {
+        (0,external_node_fs_.rmSync)((0,external_node_path_.join)(workTree, '.git'), { force: true });
+        return;
+    }
+    removeAll(Buffer.from(workTree), keep);
+    for (let at = (0,external_node_path_.dirname)(workTree); at.length > top.length; at = (0,external_node_path_.dirname)(at)) {
+        try {
+            (0,external_node_fs_.rmdirSync)(at);
+        }
+        catch (error) {
+            if ((0,engine_errors/* errnoOf */.UQ)(error) === undefined)
+                throw error;
+            return;
+        }
+    }
+}
+/** Whether the working tree leads back to the repository. */
+function sweep_isThere(place) {
+    try {
+        const state = workTreeState(place);
+        return state === 'ours' || (state === 'empty' && list(place.workTree).length > 0);
+    }
+    catch (error) {
+        if (error instanceof engine_errors/* CheckoutError */.vd && (error.subject.errno === 'ENOENT' || error.subject.errno === 'ENOTDIR')) {
+            return false;
+        }
+        throw error;
+    }
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/update-submodules.js
+/**
+ * Checks out the submodules of a working tree that has just been checked out itself, as `git submodule sync` and
+ * `git submodule update --init --force` do, but that several are fetched side by side. Their working trees are written one
+ * after the other, each by all workers: that is quicker than sharing the cores out, and takes the memory of one.
+ */
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+/** Submodules within submodules. git has no limit but that of paths; a chain this long was made to harm. */
+const MAX_LEVELS = 32;
+/** Variables that name one repository's own files, and would name them to its submodules. */
+const OWN_FILES = [
+    'GIT_INDEX_FILE',
+    'GIT_OBJECT_DIRECTORY',
+    'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+    'GIT_COMMON_DIR',
+    'GIT_SHALLOW_FILE',
+    'GIT_NAMESPACE',
+];
+/** What an earlier run's repository may have that a new one has not. */
+const GONE_WITH_A_NEW_REPOSITORY = new Set([
+    'object-missing',
+    'object-corrupt',
+    'tree-invalid',
+    'index-corrupt',
+    'config-invalid',
+    'not-a-repository',
+    'ref-locked',
+    'git-failed',
+]);
+/**
+ * Checks out all submodules that are wanted.
+ *
+ * @param opened the outermost repository
+ * @returns what came of it; an expected failure is in `error`
+ */
+async function updateSubmodules(facts, opened) {
+    const run = new SubmoduleRun(facts);
+    await run.update(opened);
+    const { submodules, skipped, fallbacks, error } = run;
+    submodules.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return { submodules, skipped, fallbacks, error };
+}
+class SubmoduleRun {
+    submodules = [];
+    skipped = [];
+    fallbacks = [];
+    error = null;
+    #facts;
+    #isSelected;
+    #fetches;
+    /** Whose turn it is to write. */
+    #writing = new Limiter(1);
+    #abort = new AbortController();
+    #signal;
+    /** Whether what is not wanted goes. */
+    #cleans;
+    constructor(facts) {
+        const { settings, request } = facts;
+        this.#facts = facts;
+        this.#isSelected = submoduleSelection(settings.include, settings.exclude);
+        this.#fetches = new Limiter(settings.jobs);
+        const { signal } = this.#abort;
+        this.#signal = request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]);
+        this.#cleans = request.clean !== undefined;
+    }
+    async update(opened) {
+        try {
+            const environment = processEnvironment();
+            const own = OWN_FILES.find((name) => (environment[name] ?? '') !== '');
+            if (own !== undefined) {
+                throw new engine_errors/* CheckoutError */.vd('unsupported', `submodules cannot be checked out while ${own} is set`, { option: own });
+            }
+            await this.#level({ opened, prefix: '', depth: 0 });
+        }
+        catch (error) {
+            this.#fail(error, null);
+        }
+        if (this.error === null && this.#facts.settings.include.length > 0 && this.submodules.length === 0) {
+            this.#facts.ports.observer.warning('none of the submodules is one of those that are to be included');
+        }
+    }
+    /** Notes the first failure and stops all else. Bugs go on. */
+    #fail(error, wanted) {
+        if (!(error instanceof engine_errors/* CheckoutError */.vd)) {
+            this.#abort.abort();
+            throw error;
+        }
+        if (this.error === null) {
+            const where = wanted === null ? '' : `submodule '${shown(wanted.path)}': `;
+            const subject = wanted === null ? error.subject : { ...error.subject, submodule: shown(wanted.path) };
+            this.error = new engine_errors/* CheckoutError */.vd(error.code, where + error.message, subject, error);
+        }
+        this.#abort.abort();
+    }
+    async #level(level) {
+        const { opened, prefix } = level;
+        const { ports, settings } = this.#facts;
+        if (level.depth > MAX_LEVELS) {
+            throw new engine_errors/* CheckoutError */.vd('path-invalid', `submodules are within one another more than ${MAX_LEVELS} times`);
+        }
+        // Of a submodule none are wanted unless they were asked for.
+        const isWanted = level.depth === 0 || settings.recursive;
+        const gitlinks = readGitlinks(opened);
+        const candidates = isWanted
+            ? gitlinks.links.filter((link) => !link.isExcluded && this.#isSelected(prefix + link.path))
+            : [];
+        const active = candidates.length === 0 ? null : await activePaths(opened, ports, this.#signal);
+        const links = active === null ? candidates : candidates.filter(({ path }) => active.has(path));
+        const wanted = links.length === 0 ? [] : await this.#describe(level, gitlinks, links);
+        refuseNestedNames(wanted.map(({ entry }) => entry.name), foldsCase(opened.repository.workTree));
+        if (this.#cleans) {
+            const names = new Set(wanted.map(({ entry }) => entry.name));
+            const gone = await sweepSubmodules({
+                opened,
+                gitlinks,
+                wanted: names,
+                ports,
+                signal: this.#signal,
+                keep: process.cwd(),
+            });
+            for (const name of gone)
+                ports.observer.info(`Submodule '${shown(prefix + name)}' is not wanted any more: removed`);
+        }
+        if (wanted.length === 0)
+            return;
+        await registerSubmodules(opened, wanted, ports, this.#signal);
+        const due = wanted.filter((each) => {
+            if (updateModeOf(opened, each.entry) !== 'none')
+                return true;
+            ports.observer.info(`Submodule '${shown(each.path)}' is skipped: its update mode is 'none'`);
+            return false;
+        });
+        // Each ends by itself, so that nothing is still at work when this is over.
+        const results = await Promise.allSettled(due.map((each) => this.#submodule(level, each)));
+        for (const result of results)
+            if (result.status === 'rejected')
+                throw result.reason;
+    }
+    /** Finds each gitlink's entry in .gitmodules and resolves its URL. */
+    async #describe(level, { hasGitmodules }, links) {
+        const { opened, prefix } = level;
+        const { ports, request } = this.#facts;
+        const entries = hasGitmodules
+            ? await readGitmodules(opened, ports, request.fetchEnv ?? {}, this.#signal)
+            : new Map();
+        // To git it is the remote of HEAD's branch; what a checkout step or a clone makes has no other one.
+        const remote = opened.config.get('remote.origin.url') ?? opened.repository.workTree;
+        return links.map((link) => {
+            const path = prefix + link.path;
+            const entry = entries.get(link.path);
+            if (entry?.url === undefined || entry.url === null) {
+                throw new engine_errors/* CheckoutError */.vd('config-invalid', `no URL found for submodule path '${shown(path)}' in .gitmodules`, {
+                    path: shown(path),
+                    submodule: shown(path),
+                });
+            }
+            const up = '../'.repeat(link.path.split('/').length);
+            return {
+                link,
+                entry,
+                path,
+                url: resolveSubmoduleUrl(entry.url, remote),
+                remoteUrl: isRelativeUrl(entry.url) ? resolveSubmoduleUrl(entry.url, remote, up) : entry.url,
+            };
+        });
+    }
+    async #submodule(level, wanted) {
+        try {
+            const opened = await this.#bring(level, wanted);
+            await this.#level({ opened, prefix: `${wanted.path}/`, depth: level.depth + 1 });
+        }
+        catch (error) {
+            this.#fail(error, wanted);
+        }
+    }
+    /** Fetches one submodule and checks it out; once more with a new repository where that of an earlier run is broken. */
+    async #bring(level, wanted) {
+        try {
+            return await this.#bringOnce(level, wanted, false);
+        }
+        catch (error) {
+            if (!(error instanceof BrokenRepository))
+                throw error;
+            this.#facts.ports.observer.warning(`the repository of submodule '${shown(wanted.path)}' is made anew: ${error.failure.message}`);
+            return await this.#bringOnce(level, wanted, true);
+        }
+    }
+    async #bringOnce(level, wanted, anew) {
+        const { request, ports, settings, checkOut } = this.#facts;
+        const { repository: outer } = level.opened;
+        const place = {
+            gitDir: (0,external_node_path_.join)(outer.gitDir, 'modules', wanted.entry.name),
+            workTree: (0,external_node_path_.join)(outer.workTree, wanted.link.path),
+        };
+        const fetch = {
+            place,
+            url: wanted.remoteUrl,
+            oid: wanted.link.oid,
+            depth: settings.depth ?? (wanted.entry.shallow === true ? 1 : undefined),
+            objectFormat: outer.objectFormat,
+            request,
+            ports,
+            signal: this.#signal,
+        };
+        let ms = 0;
+        const timed = async (work) => {
+            const start = performance.now();
+            const value = await work();
+            ms += performance.now() - start;
+            return value;
+        };
+        const found = await this.#fetches.run(() => timed(() => this.#fetchOne(fetch, { gitDir: outer.gitDir, workTree: outer.workTree }, anew)));
+        const { report, opened } = await checkOut({
+            ...withoutPlace(request),
+            directory: place.workTree,
+            gitDir: place.gitDir,
+            workTree: place.workTree,
+            target: { kind: 'detach', revision: wanted.link.oid },
+            ...(settings.env === undefined ? {} : { fetchEnv: settings.env }),
+            ...(this.#cleans ? { clean: { exclude: [] } } : {}),
+            signal: this.#signal,
+        }, found.opened, (work) => this.#writing.run(() => timed(work)));
+        for (const { path, reason } of report.skipped)
+            this.skipped.push({ path: `${wanted.path}/${path}`, reason });
+        for (const { stage, reason } of report.fallbacks) {
+            this.fallbacks.push({ stage, reason: `submodule '${shown(wanted.path)}': ${reason}` });
+        }
+        if (report.error !== undefined) {
+            const failure = engine_errors/* CheckoutError */.vd.fromJSON(report.error);
+            // A file that could not be written names a blob if that was the reason, rather than the disk.
+            const isBroken = GONE_WITH_A_NEW_REPOSITORY.has(failure.code) ||
+                (failure.code === 'write-failed' && failure.subject.oid !== undefined);
+            if (found.reused && !anew && this.#cleans && isBroken)
+                throw new BrokenRepository(failure);
+            throw failure;
+        }
+        if (opened === null)
+            throw new Error('BUG in parallel-checkout: a checkout without a repository');
+        this.submodules.push({
+            path: shown(wanted.path),
+            commit: wanted.link.oid,
+            engine: report.engine,
+            files: report.totals.files,
+            kept: report.totals.kept,
+            bytesWritten: report.totals.bytesWritten,
+            workers: report.workers.filter(({ id }) => id > 0).length,
+            ms,
+        });
+        ports.observer.info(`Submodule path '${shown(wanted.path)}': checked out '${wanted.link.oid}'`);
+        return opened;
+    }
+    /** Has a repository with the commit at the place. */
+    async #fetchOne(fetch, outer, anew) {
+        const { place } = fetch;
+        if (this.#signal.aborted)
+            throw new engine_errors/* CheckoutError */.vd('interrupted', 'interrupted before it was fetched');
+        checkPlace(place, outer);
+        this.#makeRoom(place);
+        if (!anew && place_isGitDirectory(place.gitDir)) {
+            const opened = await openOrNothing(fetch);
+            if (isFinished(opened)) {
+                try {
+                    const changed = await updateSubmodule(fetch, opened);
+                    return { reused: true, opened: changed ? null : opened };
+                }
+                catch (error) {
+                    const isBroken = error instanceof engine_errors/* CheckoutError */.vd && GONE_WITH_A_NEW_REPOSITORY.has(error.code);
+                    if (isBroken && this.#cleans)
+                        throw new BrokenRepository(error);
+                    throw error;
+                }
+            }
+        }
+        removeGitDirectory(place.gitDir);
+        // Files that no repository knows of would stay.
+        if (workTreeState(place) !== 'empty')
+            this.#clear(place);
+        place_emptyWorkTree(place.workTree, process.cwd());
+        this.#facts.ports.observer.info(`Cloning submodule from '${redactUrls(fetch.url)}' into '${place.workTree}'`);
+        await makeSubmodule(fetch);
+        return { reused: false, opened: null };
+    }
+    /** Sees to it that what is in the submodule's directory may be written over. */
+    #makeRoom(place) {
+        if (workTreeState(place) === 'other')
+            this.#clear(place);
+    }
+    #clear(place) {
+        if (!this.#cleans) {
+            const path = shown(place.workTree);
+            throw new engine_errors/* CheckoutError */.vd('io', `'${path}' has something in it that is not this submodule's`, {
+                path,
+                errno: 'ENOTEMPTY',
+            });
+        }
+        place_emptyWorkTree(place.workTree, process.cwd());
+    }
+}
+/** An earlier run's repository that is better made anew. */
+class BrokenRepository extends Error {
+    failure;
+    constructor(failure) {
+        super(failure.message);
+        this.failure = failure;
+    }
+}
+async function openOrNothing(fetch) {
+    try {
+        return await openSubmodule(fetch);
+    }
+    catch (error) {
+        const broken = ['not-a-repository', 'config-invalid', 'unsupported-repository'];
+        if (error instanceof engine_errors/* CheckoutError */.vd && broken.includes(error.code))
+            return null;
+        throw error;
+    }
+}
+/** The request without what is only the outermost repository's. */
+function withoutPlace(request) {
+    const { directory: _directory, gitDir: _gitDir, workTree: _workTree, target: _target, sparse: _sparse, clean: _clean, fetchEnv: _fetchEnv, signal: _signal, ...rest } = request;
+    return rest;
+}
+
+;// CONCATENATED MODULE: ./build/js/engine/submodules/report-submodules.js
+/**
+ * Files and bytes stay those of the outermost repository; times and memory are those of the process, and so of all.
+ *
+ * @param ms how long the submodules took
+ * @param cpu of the process since the run began
+ */
+function withSubmodules(own, { submodules, skipped, fallbacks, error }, ms, cpu) {
+    return {
+        ...own,
+        phases: [...own.phases, { name: 'submodules', ms }],
+        totals: {
+            ...own.totals,
+            wallMs: own.totals.wallMs + ms,
+            cpuUserMs: cpu.user / 1000,
+            cpuSystemMs: cpu.system / 1000,
+            peakRssBytes: Math.max(own.totals.peakRssBytes, process.resourceUsage().maxRSS * 1024),
+        },
+        skipped: [...own.skipped, ...skipped],
+        fallbacks: [...own.fallbacks, ...fallbacks],
+        submodules,
+        ...(error === null ? {} : { error: error.toJSON() }),
+    };
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/fetch/left-overs.js
 /**
  * What git processes leave in a repository when they are killed: locks, of which `config.lock` or `HEAD.lock` alone would fail every
@@ -25299,6 +27267,8 @@ function refusedPath(path, isSymlink, platform) {
 
 
 
+
+
 /**
  * Brings the working tree and index to what the request's target names, from objects at hand, as `git checkout --force`
  * does.
@@ -25347,7 +27317,7 @@ async function clone(request, ports) {
  * @throws CheckoutError unsupported for an engine that cannot be had here; what is wrong with the repository
  */
 async function plan(request, ports) {
-    const opened = await openOrNothing(request, ports);
+    const opened = await engine_openOrNothing(request, ports);
     const reasons = [];
     let { files } = request;
     if (files === undefined) {
@@ -25374,7 +27344,7 @@ async function plan(request, ports) {
     return planFor({ request, host, config: opened?.config ?? null }, files, reasons);
 }
 /** The repository of a plan; null where there is none with a working tree, or no git to ask. */
-async function openOrNothing(request, ports) {
+async function engine_openOrNothing(request, ports) {
     const { directory, config, signal } = request;
     try {
         return await openRepositoryAndConfig({ directory, config }, ports.git, signal);
@@ -25391,6 +27361,22 @@ async function runCheckout(request, ports, fetched, reflogMessage) {
     const begun = fetched?.begun instanceof StreamedCheckout ? fetched.begun : undefined;
     if (fetched === undefined)
         run.phases.push({ name: 'start', ms: run.startedMs });
+    const own = await checkOutOne(run, request, ports, { reflogMessage, begun });
+    const { submodules: settings } = request;
+    if (settings === undefined || own.report.error !== undefined || own.opened === null)
+        return own.report;
+    const started = performance.now();
+    const outcome = await updateSubmodules({
+        request,
+        settings,
+        ports,
+        checkOut: (inner, opened, turn) => checkOutOne(beginRun(undefined), inner, ports, { opened, turn }),
+    }, own.opened);
+    return withSubmodules(own.report, outcome, performance.now() - started, process.cpuUsage(run.cpuStart));
+}
+/** Checks out one repository. Only bugs are thrown. */
+async function checkOutOne(run, request, ports, { reflogMessage, begun, opened: known = null, turn = (work) => work() }) {
+    let opened = known;
     try {
         const location = {
             directory: request.directory,
@@ -25404,16 +27390,17 @@ async function runCheckout(request, ports, fetched, reflogMessage) {
             const setting = (0,setting_values/* parseSparseSetting */.UZ)(patterns, kind === 'cone', 'sparse');
             await writeSparseSettings(location, setting, ports.git, request.signal);
         }
-        const opened = await openRepositoryAndConfig(location, ports.git, request.signal);
-        const host = request.hostFacts ?? probeHost({ workTree: opened.repository.workTree });
-        const session = { request, ports, run, host, reflogMessage, ...opened, streamed: begun };
-        return await route(session);
+        const found = opened ?? (await openRepositoryAndConfig(location, ports.git, request.signal));
+        opened = found;
+        const host = request.hostFacts ?? probeHost({ workTree: found.repository.workTree });
+        const session = { request, ports, run, host, reflogMessage, ...found, streamed: begun };
+        return { report: await turn(() => route(session)), opened };
     }
     catch (error) {
         await begun?.abandon();
         if (!(error instanceof engine_errors/* CheckoutError */.vd))
             throw error;
-        return run_state_report(run, run_state_NOTHING, [], [], error);
+        return { report: run_state_report(run, run_state_NOTHING, [], [], error), opened };
     }
 }
 /** Takes our own engine, and git where something needs it; all such things are found before anything is touched. */
@@ -25524,12 +27511,15 @@ const REPORT_SCHEMA_VERSION = 1;
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   I7: () => (/* binding */ parseFetchLimits),
 /* harmony export */   Ik: () => (/* binding */ parseMemoryLimit),
 /* harmony export */   UZ: () => (/* binding */ parseSparseSetting),
+/* harmony export */   hy: () => (/* binding */ MAX_SUBMODULE_JOBS),
 /* harmony export */   jO: () => (/* binding */ parseWorkers),
 /* harmony export */   nS: () => (/* binding */ parseByteSize),
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
 /* harmony export */   q1: () => (/* binding */ parseTransportChoice),
+/* harmony export */   q9: () => (/* binding */ parseSubmoduleJobs),
 /* harmony export */   xC: () => (/* binding */ parseEngineChoice)
 /* harmony export */ });
 /* unused harmony exports MAX_WORKERS, MIN_MEMORY_LIMIT_BYTES */
@@ -25544,6 +27534,8 @@ const REPORT_SCHEMA_VERSION = 1;
 
 /** A worker is a thread of about 10 MB; more than this many is a typing error, not a wish. */
 const MAX_WORKERS = 1024;
+/** More at once is what servers answer with 429 to; actions/checkout fetches one at a time. */
+const MAX_SUBMODULE_JOBS = 8;
 /** Below this the scratch buffers of one worker and the pack windows do not fit. */
 const MIN_MEMORY_LIMIT_BYTES = 16_000_000;
 const ENGINES = ['auto', 'native', 'git'];
@@ -25587,6 +27579,29 @@ function parseMemoryLimit(text, option) {
         throw new _errors_js__WEBPACK_IMPORTED_MODULE_0__/* .CheckoutError */ .vd('usage', `${option}: at least 16MB are needed, not '${shown(text)}'`, { option });
     }
     return bytes;
+}
+/** More retries than this are a slip. */
+const MAX_RETRIES = 100;
+/** A week: more than any job may take. */
+const MAX_SECONDS = 604_800;
+/** Whole numbers. What is not given is left to the engine's default. Throws `usage` naming the option, with `prefix` before it. */
+function parseFetchLimits(texts, prefix = '') {
+    const read = (name, most) => {
+        const text = texts[name];
+        return text === undefined ? undefined : parseWholeNumber(text, `${prefix}${name}`, 0, most);
+    };
+    const retries = read('fetch-retries', MAX_RETRIES);
+    const stall = read('fetch-stall-timeout', MAX_SECONDS);
+    const deadline = read('fetch-timeout', MAX_SECONDS);
+    return {
+        ...(retries === undefined ? {} : { attempts: retries + 1 }),
+        ...(stall === undefined ? {} : { stallMs: stall * 1000 }),
+        ...(deadline === undefined ? {} : { deadlineMs: deadline * 1000 }),
+    };
+}
+/** How many submodules are fetched at once: 1 to {@link MAX_SUBMODULE_JOBS}. Throws `usage` naming `option`. */
+function parseSubmoduleJobs(text, option) {
+    return parseWholeNumber(text, option, 1, MAX_SUBMODULE_JOBS);
 }
 /** `auto`, `native` or `git`. Throws `usage` naming `option`. */
 function parseEngineChoice(text, option) {

@@ -29,8 +29,8 @@ var errors = __webpack_require__(390);
 var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./node_modules/tar/dist/esm/parse.js + 10 modules
 var parse = __webpack_require__(3979);
-// EXTERNAL MODULE: ./build/js/engine/engine.js + 215 modules
-var engine = __webpack_require__(1430);
+// EXTERNAL MODULE: ./build/js/engine/engine.js + 230 modules
+var engine = __webpack_require__(4654);
 // EXTERNAL MODULE: ./build/js/action/log.js + 1 modules
 var log = __webpack_require__(6872);
 // EXTERNAL MODULE: ./build/js/action/ref.js
@@ -520,6 +520,7 @@ async function restDefaultBranch(api, owner, name) {
 function whyGitIsNeeded(settings) {
     const asked = [
         ['ssh-key', settings.ssh !== null, 'an archive cannot be fetched with an SSH key'],
+        ['submodules', settings.submodules !== null, 'an archive has none'],
         ['lfs', settings.lfs !== null, 'an archive has pointer files only'],
         ['engine', settings.engine !== 'auto', `'${settings.engine}' needs a repository`],
         ['transport', settings.transport !== 'auto', `'${settings.transport}' needs a repository`],
@@ -537,7 +538,7 @@ function inputsWithoutEffect(settings) {
         ['sparse-checkout', settings.sparse.kind !== 'off'],
         // Implied by sparse-checkout, so that it may be there without having been asked for.
         ['filter', settings.filter !== null && settings.sparse.kind === 'off'],
-        ['fetch-depth', settings.fetchDepth !== 1],
+        ['fetch-depth', settings.fetchDepth !== 1 || settings.mergeBase !== null],
         ['fetch-tags', settings.fetchTags],
         ['clean-exclude', settings.cleanExclude.length > 0],
     ];

@@ -1042,27 +1042,37 @@ function basicCredential(token) {
 function authorization(token) {
     return `AUTHORIZATION: basic ${basicCredential(token)}`;
 }
+/** The setting that has git send the token to `origin`, and nowhere else. */
+function tokenSetting(origin, token) {
+    return [`http.${origin}/.extraheader`, authorization(token)];
+}
 /**
  * The environment that makes one git process send the token to `origin` alone. Settings of that kind that the environment has
  * already are kept.
+ */
+function credentialEnvironment(origin, token, environment, readsCount) {
+    return configEnvironment([tokenSetting(origin, token)], environment, readsCount);
+}
+/**
+ * The environment that gives one git process settings beside those of its files; those that the environment has already are kept.
  *
  * @param readsCount whether git reads GIT_CONFIG_COUNT (git-config(1)). An older one is given GIT_CONFIG_PARAMETERS, which is how
  *   `git -c` hands its settings on to the processes that it starts, in the form that it had until then.
  */
-function credentialEnvironment(origin, token, environment, readsCount) {
-    const key = `http.${origin}/.extraheader`;
+function configEnvironment(settings, environment, readsCount) {
     if (!readsCount) {
         const before = environment['GIT_CONFIG_PARAMETERS'] ?? '';
-        const setting = `'${key}=${authorization(token)}'`;
-        return { GIT_CONFIG_PARAMETERS: before === '' ? setting : `${before} ${setting}` };
+        const all = settings.map(([key, value]) => `'${key}=${value}'`);
+        return { GIT_CONFIG_PARAMETERS: [...(before === '' ? [] : [before]), ...all].join(' ') };
     }
     const count = Number.parseInt(environment['GIT_CONFIG_COUNT'] ?? '', 10);
     const at = count > 0 ? count : 0;
-    return {
-        GIT_CONFIG_COUNT: String(at + 1),
-        [`GIT_CONFIG_KEY_${at}`]: key,
-        [`GIT_CONFIG_VALUE_${at}`]: authorization(token),
-    };
+    const result = { GIT_CONFIG_COUNT: String(at + settings.length) };
+    settings.forEach(([key, value], i) => {
+        result[`GIT_CONFIG_KEY_${at + i}`] = key;
+        result[`GIT_CONFIG_VALUE_${at + i}`] = value;
+    });
+    return result;
 }
 /** A new path for a token file. */
 function newCredentialsPath(runnerTemp) {
@@ -1092,23 +1102,26 @@ function gitdirPattern(path) {
 }
 /** The four conditional includes (six where the path has a link in it, since git compares real paths first). */
 function includeSections(workspace, repositoryPath, credentialsPath) {
-    const include = (condition, path) => ({
+    const inside = relative(workspace, repositoryPath).split(sep).join('/');
+    const inContainer = posix.join('/github/workspace', inside, '.git');
+    return includeSectionsOf(join(repositoryPath, '.git'), inContainer, credentialsPath);
+}
+/**
+ * The same of any git directory.
+ * @param inContainer its path to a container action
+ */
+function includeSectionsOf(gitDir, inContainer, credentialsPath) {
+    const both = (condition, path) => [condition, `${condition}/worktrees/*`].map((each) => ({
         section: 'includeIf',
-        subsection: `gitdir:${condition}`,
+        subsection: `gitdir:${each}`,
         variables: [['path', path]],
-    });
-    const both = (gitDir, path) => [
-        include(gitDir, path),
-        include(`${gitDir}/worktrees/*`, path),
-    ];
-    const here = gitdirPattern(join(repositoryPath, '.git'));
+    }));
+    const here = gitdirPattern(gitDir);
     const sections = both(here, credentialsPath);
-    const real = gitdirPattern(join(realPathOf(repositoryPath), '.git'));
+    const real = gitdirPattern(join(realPathOf(dirname(gitDir)), basename(gitDir)));
     if (real !== here)
         sections.push(...both(real, credentialsPath));
-    const inside = relative(workspace, repositoryPath).split(sep).join('/');
-    const container = gitdirPattern(posix.join('/github/workspace', inside, '.git'));
-    sections.push(...both(container, posix.join('/github/runner_temp', basename(credentialsPath))));
+    sections.push(...both(gitdirPattern(inContainer), posix.join('/github/runner_temp', basename(credentialsPath))));
     return sections;
 }
 function realPathOf(path) {
