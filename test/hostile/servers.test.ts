@@ -44,6 +44,11 @@ describe('a server', () => {
     }
   }, 120_000);
 
+  // It says nothing of it before.
+  it.each([4281, 5591])('that closes the connection behind each answer (seed %i)', async (seed) => {
+    for (let times = 0; times < 10; times++) expect(await codeOf(randomScript(seed), `seed ${seed}`)).toBe('taken');
+  });
+
   it('that falls silent', async () => {
     const [first, second] = whole.answers;
     for (const at of [0, 30, first.length, first.length + second.length + 200, total - 3]) {

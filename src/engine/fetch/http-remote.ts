@@ -253,6 +253,7 @@ export class HttpRemote {
     const own = origin === this.#origin ? headersByName(this.#options.headers) : {};
     return await new Promise((resolve, reject) => {
       let request: ClientRequest | null = null;
+      let isReused = false;
       const settle = (): void => {
         watch.stop();
         signal?.removeEventListener('abort', abort);
@@ -260,7 +261,7 @@ export class HttpRemote {
       const fail = (error: unknown): void => {
         settle();
         const failure = connectionError(error, origin, signal);
-        if (request?.reusedSocket === true && !(error instanceof Stalled)) stale.add(failure);
+        if (isReused && !(error instanceof Stalled)) stale.add(failure);
         reject(failure);
       };
       // A request that has no connection yet, since the proxy has not made it, tells nobody that it was destroyed.
@@ -295,6 +296,10 @@ export class HttpRemote {
         fail(error);
         return;
       }
+      request.once('socket', (socket) => {
+        isReused = used.has(socket);
+        used.add(socket);
+      });
       // To the end: what goes wrong once an answer has begun is the answer's error.
       request.on('error', fail);
       request.once('upgrade', (_, socket) => {
@@ -399,6 +404,9 @@ function headersByName(headers: HttpOptions['headers']): Record<string, string[]
   }
   return Object.fromEntries([...byName.values()].map(([name, ...values]) => [name, values]));
 }
+
+/** Connections that had a request. `reusedSocket` does not tell of those that a request has waited for. */
+const used = new WeakSet<object>();
 
 /** Failures of a connection that was kept open: another one may do. */
 const stale = new WeakSet<CheckoutError>();
