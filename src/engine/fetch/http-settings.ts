@@ -34,6 +34,8 @@ const WITHOUT_EFFECT = new Set([
   'emptyauth',
 ]);
 
+const PROXY_VARIABLES: readonly string[] = ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
 /** Variables with which git's client does what ours does not. */
 const VARIABLES_OF_GIT: readonly string[] = [
   'GIT_SSL_CERT',
@@ -91,7 +93,10 @@ export function httpSettings(
     return `remote.${remote}.proxyAuthMethod is set`;
   }
   const proxy = own ?? found.proxy;
-  if (proxy !== null && proxy !== '' && !/^(?:https?:\/\/)?[^:/]+(?::|$|\/)/i.test(proxy)) {
+  if (proxy !== null && proxy.includes('://') && !/^https?:/i.test(proxy)) {
+    return 'the proxy is not an HTTP proxy';
+  }
+  if (proxy === null && PROXY_VARIABLES.some((name) => /^socks/i.test(environment[name] ?? ''))) {
     return 'the proxy is not an HTTP proxy';
   }
   const headers = [...found.headers];

@@ -25,6 +25,11 @@ import type { PackObjects } from './pack-objects.ts';
 import { PackStream, type EntrySink } from './pack-stream.ts';
 import { serializePackIndex, serializeReverseIndex } from './write-pack-index.ts';
 
+/**
+ * git makes loose objects of a smaller pack (git-config(1), fetch.unpackLimit), and those it does not sync (core.fsync); packs and their
+ * indexes it does.
+ */
+const LEAST_DURABLE_OBJECTS = 100;
 /** Written at once: few calls, and little memory. */
 const WRITE_BYTES = 256 << 10;
 /** git makes packs and their indexes so that nobody changes them; the umask may take more away. Whoever makes a file can still write to it. */
@@ -119,6 +124,7 @@ export class IncomingPack {
     }
     this.#write();
     this.#stream.close();
+    if (!this.#isDurable) return;
     this.#synced = promisify(fsync)(this.#fd).catch((error: unknown) => {
       this.#syncFailure = error;
     });
@@ -136,12 +142,13 @@ export class IncomingPack {
     const { objects } = this;
     const base = join(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
     const made: string[] = [];
-    const make = (ending: string, content: Buffer): void => {
+    const make = async (ending: string, content: Buffer): Promise<void> => {
       const temporary = `${this.#temporary}${ending}`;
       const fd = openSync(temporary, 'wx', MODE);
       made.push(temporary);
       try {
         writeAll(fd, content);
+        if (this.#isDurable) await promisify(fsync)(fd);
       } finally {
         closeSync(fd);
       }
@@ -158,9 +165,11 @@ export class IncomingPack {
         if (promisor) writeFileSync(`${base}.promisor`, '');
         return `${base}.pack`;
       }
-      if (promisor) make('.promisor', Buffer.alloc(0));
-      make('.rev', serializeReverseIndex(objects, order, trailer));
-      make('.idx', serializePackIndex(objects, order, trailer));
+      if (promisor) await make('.promisor', Buffer.alloc(0));
+      await Promise.all([
+        make('.rev', serializeReverseIndex(objects, order, trailer)),
+        make('.idx', serializePackIndex(objects, order, trailer)),
+      ]);
       place('.pack', this.#temporary);
       place('.rev');
       if (promisor) place('.promisor');
@@ -173,6 +182,11 @@ export class IncomingPack {
       await this.abandon();
     }
     return `${base}.pack`;
+  }
+
+  /** Whether the system is told to bring it to the disk. */
+  get #isDurable(): boolean {
+    return this.objects.count >= LEAST_DURABLE_OBJECTS;
   }
 
   /** Removes what was stored and is not in its place. Never throws; what cannot be removed, git takes for left-overs. */
