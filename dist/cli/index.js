@@ -23951,6 +23951,7 @@ class HttpRemote {
         const own = origin === this.#origin ? headersByName(this.#options.headers) : {};
         return await new Promise((resolve, reject) => {
             let request = null;
+            let isReused = false;
             const settle = () => {
                 watch.stop();
                 signal?.removeEventListener('abort', abort);
@@ -23958,7 +23959,7 @@ class HttpRemote {
             const fail = (error) => {
                 settle();
                 const failure = connectionError(error, origin, signal);
-                if (request?.reusedSocket === true && !(error instanceof Stalled))
+                if (isReused && !(error instanceof Stalled))
                     stale.add(failure);
                 reject(failure);
             };
@@ -23991,6 +23992,10 @@ class HttpRemote {
                 fail(error);
                 return;
             }
+            request.once('socket', (socket) => {
+                isReused = used.has(socket);
+                used.add(socket);
+            });
             // To the end: what goes wrong once an answer has begun is the answer's error.
             request.on('error', fail);
             request.once('upgrade', (_, socket) => {
@@ -24092,6 +24097,8 @@ function headersByName(headers) {
     }
     return Object.fromEntries([...byName.values()].map(([name, ...values]) => [name, values]));
 }
+/** Connections that had a request. `reusedSocket` does not tell of those that a request has waited for. */
+const used = new WeakSet();
 /** Failures of a connection that was kept open: another one may do. */
 const stale = new WeakSet();
 /** Nobody wants more. */
@@ -24319,6 +24326,7 @@ const WITHOUT_EFFECT = new Set([
     'keepalivecount',
     'emptyauth',
 ]);
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 /** Variables with which git's client does what ours does not. */
 const VARIABLES_OF_GIT = [
     'GIT_SSL_CERT',
@@ -24377,7 +24385,10 @@ function httpSettings(url, remote, config, environment) {
         return `remote.${remote}.proxyAuthMethod is set`;
     }
     const proxy = own ?? found.proxy;
-    if (proxy !== null && proxy !== '' && !/^(?:https?:\/\/)?[^:/]+(?::|$|\/)/i.test(proxy)) {
+    if (proxy !== null && proxy.includes('://') && !/^https?:/i.test(proxy)) {
+        return 'the proxy is not an HTTP proxy';
+    }
+    if (proxy === null && PROXY_VARIABLES.some((name) => /^socks/i.test(environment[name] ?? ''))) {
         return 'the proxy is not an HTTP proxy';
     }
     const headers = [...found.headers];
@@ -25016,6 +25027,11 @@ function seal(file, end, packChecksum, hash) {
 
 
 
+/**
+ * git makes loose objects of a smaller pack (git-config(1), fetch.unpackLimit), and those it does not sync (core.fsync); packs and their
+ * indexes it does.
+ */
+const LEAST_DURABLE_OBJECTS = 100;
 /** Written at once: few calls, and little memory. */
 const WRITE_BYTES = 256 << 10;
 /** git makes packs and their indexes so that nobody changes them; the umask may take more away. Whoever makes a file can still write to it. */
@@ -25103,6 +25119,8 @@ class IncomingPack {
         }
         this.#write();
         this.#stream.close();
+        if (!this.#isDurable)
+            return;
         this.#synced = (0,external_node_util_.promisify)(external_node_fs_.fsync)(this.#fd).catch((error) => {
             this.#syncFailure = error;
         });
@@ -25119,12 +25137,14 @@ class IncomingPack {
         const { objects } = this;
         const base = (0,external_node_path_.join)(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
         const made = [];
-        const make = (ending, content) => {
+        const make = async (ending, content) => {
             const temporary = `${this.#temporary}${ending}`;
             const fd = (0,external_node_fs_.openSync)(temporary, 'wx', incoming_pack_MODE);
             made.push(temporary);
             try {
                 writeAll(fd, content);
+                if (this.#isDurable)
+                    await (0,external_node_util_.promisify)(external_node_fs_.fsync)(fd);
             }
             finally {
                 (0,external_node_fs_.closeSync)(fd);
@@ -25145,9 +25165,11 @@ class IncomingPack {
                 return `${base}.pack`;
             }
             if (promisor)
-                make('.promisor', Buffer.alloc(0));
-            make('.rev', serializeReverseIndex(objects, order, trailer));
-            make('.idx', serializePackIndex(objects, order, trailer));
+                await make('.promisor', Buffer.alloc(0));
+            await Promise.all([
+                make('.rev', serializeReverseIndex(objects, order, trailer)),
+                make('.idx', serializePackIndex(objects, order, trailer)),
+            ]);
             place('.pack', this.#temporary);
             place('.rev');
             if (promisor)
@@ -25163,6 +25185,10 @@ class IncomingPack {
             await this.abandon();
         }
         return `${base}.pack`;
+    }
+    /** Whether the system is told to bring it to the disk. */
+    get #isDurable() {
+        return this.objects.count >= LEAST_DURABLE_OBJECTS;
     }
     /** Removes what was stored and is not in its place. Never throws; what cannot be removed, git takes for left-overs. */
     async abandon() {

@@ -26722,6 +26722,7 @@ class HttpRemote {
         const own = origin === this.#origin ? headersByName(this.#options.headers) : {};
         return await new Promise((resolve, reject) => {
             let request = null;
+            let isReused = false;
             const settle = () => {
                 watch.stop();
                 signal?.removeEventListener('abort', abort);
@@ -26729,7 +26730,7 @@ class HttpRemote {
             const fail = (error) => {
                 settle();
                 const failure = connectionError(error, origin, signal);
-                if (request?.reusedSocket === true && !(error instanceof Stalled))
+                if (isReused && !(error instanceof Stalled))
                     stale.add(failure);
                 reject(failure);
             };
@@ -26762,6 +26763,10 @@ class HttpRemote {
                 fail(error);
                 return;
             }
+            request.once('socket', (socket) => {
+                isReused = used.has(socket);
+                used.add(socket);
+            });
             // To the end: what goes wrong once an answer has begun is the answer's error.
             request.on('error', fail);
             request.once('upgrade', (_, socket) => {
@@ -26863,6 +26868,8 @@ function headersByName(headers) {
     }
     return Object.fromEntries([...byName.values()].map(([name, ...values]) => [name, values]));
 }
+/** Connections that had a request. `reusedSocket` does not tell of those that a request has waited for. */
+const used = new WeakSet();
 /** Failures of a connection that was kept open: another one may do. */
 const stale = new WeakSet();
 /** Nobody wants more. */
@@ -27090,6 +27097,7 @@ const WITHOUT_EFFECT = new Set([
     'keepalivecount',
     'emptyauth',
 ]);
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
 /** Variables with which git's client does what ours does not. */
 const VARIABLES_OF_GIT = [
     'GIT_SSL_CERT',
@@ -27148,7 +27156,10 @@ function httpSettings(url, remote, config, environment) {
         return `remote.${remote}.proxyAuthMethod is set`;
     }
     const proxy = own ?? found.proxy;
-    if (proxy !== null && proxy !== '' && !/^(?:https?:\/\/)?[^:/]+(?::|$|\/)/i.test(proxy)) {
+    if (proxy !== null && proxy.includes('://') && !/^https?:/i.test(proxy)) {
+        return 'the proxy is not an HTTP proxy';
+    }
+    if (proxy === null && PROXY_VARIABLES.some((name) => /^socks/i.test(environment[name] ?? ''))) {
         return 'the proxy is not an HTTP proxy';
     }
     const headers = [...found.headers];
@@ -27787,6 +27798,11 @@ function seal(file, end, packChecksum, hash) {
 
 
 
+/**
+ * git makes loose objects of a smaller pack (git-config(1), fetch.unpackLimit), and those it does not sync (core.fsync); packs and their
+ * indexes it does.
+ */
+const LEAST_DURABLE_OBJECTS = 100;
 /** Written at once: few calls, and little memory. */
 const WRITE_BYTES = 256 << 10;
 /** git makes packs and their indexes so that nobody changes them; the umask may take more away. Whoever makes a file can still write to it. */
@@ -27874,6 +27890,8 @@ class IncomingPack {
         }
         this.#write();
         this.#stream.close();
+        if (!this.#isDurable)
+            return;
         this.#synced = (0,external_node_util_.promisify)(external_node_fs_.fsync)(this.#fd).catch((error) => {
             this.#syncFailure = error;
         });
@@ -27890,12 +27908,14 @@ class IncomingPack {
         const { objects } = this;
         const base = (0,external_node_path_.join)(this.#directory, `pack-${Buffer.from(trailer).toString('hex')}`);
         const made = [];
-        const make = (ending, content) => {
+        const make = async (ending, content) => {
             const temporary = `${this.#temporary}${ending}`;
             const fd = (0,external_node_fs_.openSync)(temporary, 'wx', incoming_pack_MODE);
             made.push(temporary);
             try {
                 writeAll(fd, content);
+                if (this.#isDurable)
+                    await (0,external_node_util_.promisify)(external_node_fs_.fsync)(fd);
             }
             finally {
                 (0,external_node_fs_.closeSync)(fd);
@@ -27916,9 +27936,11 @@ class IncomingPack {
                 return `${base}.pack`;
             }
             if (promisor)
-                make('.promisor', Buffer.alloc(0));
-            make('.rev', serializeReverseIndex(objects, order, trailer));
-            make('.idx', serializePackIndex(objects, order, trailer));
+                await make('.promisor', Buffer.alloc(0));
+            await Promise.all([
+                make('.rev', serializeReverseIndex(objects, order, trailer)),
+                make('.idx', serializePackIndex(objects, order, trailer)),
+            ]);
             place('.pack', this.#temporary);
             place('.rev');
             if (promisor)
@@ -27934,6 +27956,10 @@ class IncomingPack {
             await this.abandon();
         }
         return `${base}.pack`;
+    }
+    /** Whether the system is told to bring it to the disk. */
+    get #isDurable() {
+        return this.objects.count >= LEAST_DURABLE_OBJECTS;
     }
     /** Removes what was stored and is not in its place. Never throws; what cannot be removed, git takes for left-overs. */
     async abandon() {
