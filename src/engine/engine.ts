@@ -18,6 +18,7 @@ import { checkoutNatively } from './run/native-checkout.ts';
 import { whatNeedsGit } from './run/needs-git.ts';
 import { NOTHING, beginRun, report, type RunState } from './run/run-state.ts';
 import { StreamOrGit } from './run/fetch-route.ts';
+import { repositoryOf } from './run/stream-fetch.ts';
 import { DEFAULT_PLANNED_FILES, type OpenedRepository, type Session, planFor } from './run/session.ts';
 import { parseSparseSetting } from './setting-values.ts';
 import { updateSubmodules } from './submodules/update-submodules.ts';
@@ -158,7 +159,8 @@ async function runCheckout(
   const run = beginRun(fetched);
   const begun = fetched?.begun instanceof StreamedCheckout ? fetched.begun : undefined;
   if (fetched === undefined) run.phases.push({ name: 'start', ms: run.startedMs });
-  const own = await checkOutOne(run, request, ports, { reflogMessage, begun });
+  const opened = begun === undefined ? null : repositoryOf(begun);
+  const own = await checkOutOne(run, request, ports, { reflogMessage, begun, opened });
   const { submodules: settings } = request;
   if (settings === undefined || own.report.error !== undefined || own.opened === null) return own.report;
   const started = performance.now();

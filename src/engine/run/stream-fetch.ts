@@ -273,7 +273,13 @@ export async function fetchStreamed(stream: Stream, request: FetchRequest, ports
       reasons: [{ text: 'files are written while the pack comes', decided: true }],
       received,
     };
-    if (tree !== null) return { ...outcome, begun: sink };
+    if (tree !== null) {
+      // Of a partial clone the configuration is another now.
+      if (request.filter === undefined) {
+        openedBefore.set(sink, { ...stream, repository: { ...repository, shallow: answer.shallow.length > 0 } });
+      }
+      return { ...outcome, begun: sink };
+    }
     await sink.pool.end();
     return outcome;
   } catch (error) {
@@ -281,6 +287,14 @@ export async function fetchStreamed(stream: Stream, request: FetchRequest, ports
     await pack.abandon();
     throw error;
   }
+}
+
+/** The repositories of checkouts that have begun: git need not be asked again where they are and what is configured. */
+const openedBefore = new WeakMap<StreamedCheckout, OpenedRepository>();
+
+export function repositoryOf(begun: StreamedCheckout): OpenedRepository | null {
+  const opened = openedBefore.get(begun);
+  return opened === undefined ? null : { repository: opened.repository, config: opened.config };
 }
 
 /** Times how long the network waited for us, and we for it. */
