@@ -134,7 +134,8 @@ export class ExchangePlace {
       const size = script.writes[write % script.writes.length] ?? 1;
       socket.write(answer.subarray(at, at + size));
       at += size;
-      if (script.pauseMs > 0) await pause(script.pauseMs);
+      // Not behind the last one: the next request could come before the end.
+      if (script.pauseMs > 0 && at < answer.length) await pause(script.pauseMs);
     }
     if (answer.length < whole.length) {
       if (script.stop === 'end') socket.end();
