@@ -28237,8 +28237,13 @@ async function fetchStreamed(stream, request, ports) {
             reasons: [{ text: 'files are written while the pack comes', decided: true }],
             received,
         };
-        if (tree !== null)
+        if (tree !== null) {
+            // Of a partial clone the configuration is another now.
+            if (request.filter === undefined) {
+                openedBefore.set(sink, { ...stream, repository: { ...repository, shallow: answer.shallow.length > 0 } });
+            }
             return { ...outcome, begun: sink };
+        }
         await sink.pool.end();
         return outcome;
     }
@@ -28247,6 +28252,12 @@ async function fetchStreamed(stream, request, ports) {
         await pack.abandon();
         throw error;
     }
+}
+/** The repositories of checkouts that have begun: git need not be asked again where they are and what is configured. */
+const openedBefore = new WeakMap();
+function repositoryOf(begun) {
+    const opened = openedBefore.get(begun);
+    return opened === undefined ? null : { repository: opened.repository, config: opened.config };
 }
 /** Times how long the network waited for us, and we for it. */
 class Waits {
@@ -30209,6 +30220,7 @@ function refusedPath(path, isSymlink, platform) {
 
 
 
+
 /**
  * Brings the working tree and index to what the request's target names, from objects at hand, as `git checkout --force`
  * does.
@@ -30301,7 +30313,8 @@ async function runCheckout(request, ports, fetched, reflogMessage) {
     const begun = fetched?.begun instanceof StreamedCheckout ? fetched.begun : undefined;
     if (fetched === undefined)
         run.phases.push({ name: 'start', ms: run.startedMs });
-    const own = await checkOutOne(run, request, ports, { reflogMessage, begun });
+    const opened = begun === undefined ? null : repositoryOf(begun);
+    const own = await checkOutOne(run, request, ports, { reflogMessage, begun, opened });
     const { submodules: settings } = request;
     if (settings === undefined || own.report.error !== undefined || own.opened === null)
         return own.report;
