@@ -211,6 +211,12 @@ describe('a streamed fetch', () => {
     }
   });
 
+  it('of a repository without tags asks for them once', async () => {
+    const plain = scratch.repository(1);
+    const report = await clone(cloneRequest({ url: `${server.origin}/${basename(plain)}/.git` }), ports());
+    expect(report.received?.requests).toBe(3);
+  });
+
   it('of a repository that names its objects by SHA-256', async () => {
     const modern = scratch.path('modern');
     git('/', 'init', '-q', '--object-format=sha256', '-b', 'main', modern);

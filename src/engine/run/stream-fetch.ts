@@ -61,6 +61,7 @@ const RING_BYTES = 8 << 20;
 const LEAST_RING_BYTES = 1 << 20;
 /** Of the memory limit, what the ring may take. */
 const RING_SHARE = 8;
+const TAGS = 'refs/tags/';
 /** How often progress is told. */
 const PROGRESS_MS = 100;
 
@@ -82,6 +83,8 @@ export interface Stream extends OpenedRepository {
   readonly url: string;
   /** What the server has told of its refs so far. */
   readonly refs: RemoteRef[];
+  /** The beginnings of names that it was asked for. */
+  readonly asked: Set<string>;
 }
 
 /**
@@ -134,7 +137,7 @@ export async function openStream(
       const formats = `client ${objectFormat.name}; server ${capabilities.objectFormat.name}`;
       throw new CheckoutError('fetch-failed', `fetch failed: mismatched algorithms: ${formats}`);
     }
-    return { ...opened, remote, capabilities, url: settings.url, refs: [] };
+    return { ...opened, remote, capabilities, url: settings.url, refs: [], asked: new Set() };
   } catch (error) {
     remote.close();
     throw error;
@@ -186,6 +189,7 @@ async function proxies(
  */
 export async function askRefs(stream: Stream, prefixes: readonly string[]): Promise<void> {
   stream.refs.push(...(await stream.remote.lsRefs(prefixes)));
+  for (const prefix of prefixes) stream.asked.add(prefix);
 }
 
 /**
@@ -199,8 +203,8 @@ export async function fetchStreamed(stream: Stream, request: FetchRequest, ports
   const { objectFormat: format } = repository;
   const refspecs = request.refspecs.map((refspec) => parseRefspec(refspec));
   const known = new Set(stream.refs.map(({ name }) => name));
-  const prefixes = refPrefixes(refspecs, format).filter((prefix) => !known.has(prefix));
-  if (request.tags && stream.refs.every(({ name }) => !name.startsWith('refs/tags/'))) prefixes.push('refs/tags/');
+  const wanted = [...refPrefixes(refspecs, format), ...(request.tags ? [TAGS] : [])];
+  const prefixes = wanted.filter((prefix) => !known.has(prefix) && !stream.asked.has(prefix));
   if (prefixes.length > 0) await askRefs(stream, prefixes);
   const updates = planRefUpdates(refspecs, stream.refs, format);
   const wants = [...new Set(updates.map(({ oid }) => oid))];
