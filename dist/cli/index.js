@@ -25273,6 +25273,7 @@ const RING_BYTES = 8 << 20;
 const LEAST_RING_BYTES = 1 << 20;
 /** Of the memory limit, what the ring may take. */
 const RING_SHARE = 8;
+const TAGS = 'refs/tags/';
 /** How often progress is told. */
 const stream_fetch_PROGRESS_MS = 100;
 /** Why a fetch is for git: found before anything was touched. */
@@ -25329,7 +25330,7 @@ async function openStream(request, ports, overrides = []) {
             const formats = `client ${objectFormat.name}; server ${capabilities.objectFormat.name}`;
             throw new engine_errors/* CheckoutError */.vd('fetch-failed', `fetch failed: mismatched algorithms: ${formats}`);
         }
-        return { ...opened, remote, capabilities, url: settings.url, refs: [] };
+        return { ...opened, remote, capabilities, url: settings.url, refs: [], asked: new Set() };
     }
     catch (error) {
         remote.close();
@@ -25379,6 +25380,8 @@ async function proxies(configured, environment) {
  */
 async function askRefs(stream, prefixes) {
     stream.refs.push(...(await stream.remote.lsRefs(prefixes)));
+    for (const prefix of prefixes)
+        stream.asked.add(prefix);
 }
 /**
  * Fetches what a request names.
@@ -25391,9 +25394,8 @@ async function fetchStreamed(stream, request, ports) {
     const { objectFormat: format } = repository;
     const refspecs = request.refspecs.map((refspec) => parseRefspec(refspec));
     const known = new Set(stream.refs.map(({ name }) => name));
-    const prefixes = refPrefixes(refspecs, format).filter((prefix) => !known.has(prefix));
-    if (request.tags && stream.refs.every(({ name }) => !name.startsWith('refs/tags/')))
-        prefixes.push('refs/tags/');
+    const wanted = [...refPrefixes(refspecs, format), ...(request.tags ? [TAGS] : [])];
+    const prefixes = wanted.filter((prefix) => !known.has(prefix) && !stream.asked.has(prefix));
     if (prefixes.length > 0)
         await askRefs(stream, prefixes);
     const updates = planRefUpdates(refspecs, stream.refs, format);
