@@ -5,8 +5,13 @@ import type { Bytes } from '../bytes.ts';
 import { bufferOver } from '../bytes.ts';
 import { oidFromHex, type ObjectFormat } from '../oid.ts';
 
-/** The tree of a commit object, or null when its first line is not "tree <id>". */
+/**
+ * The tree of a commit object, or null where git takes it for no commit: its first line is not "tree <id>", nothing follows
+ * that line, or a line of a parent is broken.
+ */
 export function commitTree(bytes: Bytes, format: ObjectFormat): Bytes | null {
+  const lineLength = 'tree '.length + 2 * format.oidBytes + 1;
+  if (bytes.length <= lineLength || hasBrokenParent(bytes, format)) return null;
   return idOfFirstLine(bytes, 'tree ', format);
 }
 
@@ -21,6 +26,20 @@ export function commitParents(bytes: Bytes, format: ObjectFormat): Bytes[] {
     parents.push(parent);
     at += length;
   }
+}
+
+/**
+ * Whether a line behind the tree and the sound parents would be a parent, and is none. As with git, one that ends the object
+ * is broken, and one that is cut off within its id is not looked at.
+ */
+function hasBrokenParent(bytes: Bytes, format: ObjectFormat): boolean {
+  const length = 'parent '.length + 2 * format.oidBytes + 1;
+  for (let at = 'tree '.length + 2 * format.oidBytes + 1; at + length <= bytes.length; at += length) {
+    if (bufferOver(bytes, at).toString('latin1', 0, 7) !== 'parent ') return false;
+    const isLast = at + length === bytes.length;
+    if (isLast || idOfFirstLine(bytes.subarray(at, at + length), 'parent ', format) === null) return true;
+  }
+  return false;
 }
 
 /** The object that a tag object names, or null when it is not well-formed. */

@@ -79,9 +79,7 @@ export function checkConnected(objects: PackObjects, file: PackFile, facts: Conn
         need(tagTarget(content, format) ?? throwIt(corrupt()), 0, tagKind(content, format) ?? throwIt(corrupt()));
       } else {
         need(commitTree(content, format) ?? throwIt(corrupt()), 0, TREE);
-        const parents = commitParents(content, format);
-        if (hasBrokenParent(content, parents.length, format)) throw corrupt();
-        if (!cutOff(number)) for (const parent of parents) need(parent, 0, COMMIT);
+        if (!cutOff(number)) for (const parent of commitParents(content, format)) need(parent, 0, COMMIT);
       }
       reader.finish();
       reader.dropRetained();
@@ -96,12 +94,6 @@ function tagKind(content: Bytes, { oidBytes }: ObjectFormat): number | null {
   const at = 'object '.length + 2 * oidBytes + 1;
   const line = bufferOver(content, Math.min(at, content.length), Math.min(at + 20, content.length)).toString('latin1');
   return [COMMIT, TREE, BLOB, TAG].find((kind) => line.startsWith(`type ${typeName(kind)}\n`)) ?? null;
-}
-
-/** Whether a line behind the parents would be one, and is none. */
-function hasBrokenParent(content: Bytes, parents: number, { oidBytes }: ObjectFormat): boolean {
-  const at = 'tree '.length + 2 * oidBytes + 1 + parents * ('parent '.length + 2 * oidBytes + 1);
-  return bufferOver(content, Math.min(at, content.length)).toString('latin1', 0, 7) === 'parent ';
 }
 
 function throwIt(error: CheckoutError): never {

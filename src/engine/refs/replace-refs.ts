@@ -8,6 +8,7 @@ import type { Environment } from '../config/environment.ts';
 import { displayBytes } from '../bytes.ts';
 import { CheckoutError, errnoOf, ioError } from '../errors.ts';
 import { isHexOid, type ObjectFormat } from '../oid.ts';
+import { packedRefsBelow } from './packed-range.ts';
 import { packedRefsOnce, resolveRef } from './read-refs.ts';
 import { isValidRefName, type RefDirs } from './ref-names.ts';
 
@@ -31,20 +32,23 @@ export function readReplaceRefs(
   const prefix = environment['GIT_REPLACE_REF_BASE'] ?? 'refs/replace/';
   if (!isValidRefName(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix)) return pairs;
   const packed = packedRefsOnce(dirs);
-  const names = new Set(looseNames(dirs, prefix));
-  const inPack = packedNames(packed(), prefix);
-  for (const name of inPack) names.add(name);
   const bytes = packed();
+  const inPack = bytes === null ? [] : packedRefsBelow(bytes, prefix, format);
   if (inPack.length > 0 && bytes !== null) checkLines(bytes);
-  for (const name of names) {
+  const loose = new Set(looseNames(dirs, prefix));
+  const found = [
+    ...inPack.filter(({ name }) => !loose.has(name)).map(({ name, oid }) => ({ name, read: () => oid })),
+    ...[...loose].map((name) => ({ name, read: () => oidOf(dirs, name, packed) })),
+  ];
+  for (const { name, read } of found) {
     const replaced = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
     const isId = isHexOid(replaced, format);
-    const found = isId ? oidOf(dirs, name, packed) : null;
-    const isBroken = found === null || !isHexOid(found, format);
+    const oid = isId ? read() : null;
+    const isBroken = oid === null || !isHexOid(oid, format);
     if (isBroken) warn(`the replace ref '${displayBytes(Buffer.from(name))}' is broken, or does not name an object`);
     if (!isId) continue;
     // As with git, the object cannot be read then: what stands in its place is not known.
-    const replacement = isBroken ? '0'.repeat(replaced.length) : found;
+    const replacement = isBroken ? '0'.repeat(replaced.length) : oid;
     if (pairs.has(replaced)) {
       throw new CheckoutError('unsupported', 'an object has two replace refs', { oid: replaced });
     } else {
@@ -86,25 +90,13 @@ function looseNames(dirs: RefDirs, prefix: string): string[] {
   return names;
 }
 
-/** Names in packed-refs that begin with the prefix. */
-function packedNames(packed: Buffer | null, prefix: string): string[] {
-  const names: string[] = [];
-  if (packed === null) return names;
-  const needle = Buffer.from(` ${prefix}`);
-  for (let at = packed.indexOf(needle); at >= 0; at = packed.indexOf(needle, at + 1)) {
-    const end = packed.indexOf(10, at);
-    const name = packed.toString('utf8', at + 1, end < 0 ? packed.length : end);
-    if (isValidRefName(name)) names.push(name);
-  }
-  return names;
-}
-
 /** Lines of packed-refs: a ref, or what the tag of the line before leads to. */
 const PACKED_LINE = /(?:[0-9a-f]{40,64} [^\n]+|\^[0-9a-f]{40,64})\n/iy;
 const PACKED_HEADER = '# pack-refs with:';
 
 /**
- * Of a damaged line nobody knows whether it was a replacement, so that files could be written that were replaced.
+ * Of a damaged line elsewhere nobody knows whether it was a replacement, and git, which looks up more refs in a checkout than
+ * these, may stop at it.
  * @throws CheckoutError unknown-revision
  */
 function checkLines(packed: Buffer): void {

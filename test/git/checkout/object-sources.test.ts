@@ -409,6 +409,23 @@ describe('replace refs', () => {
     });
   });
 
+  it('of which git sees only those before a name that is out of order in packed-refs', async () => {
+    const copy = copyOf(repository);
+    const path = join(copy.gitDir, 'packed-refs');
+    const text = readFileSync(path, 'latin1');
+    const oid = copy.text(['rev-parse', `${commit}:a.id`]);
+    expect(text).toContain(` refs/replace/${oid}\n`);
+    writeFileSync(path, text.replace(` refs/replace/${oid}\n`, ` refs/repl\xe3ce/${oid}\n`), 'latin1');
+    await expectSameAsGit({
+      repository: copy,
+      revision: commit,
+      modes: [2],
+      compareStatus: false,
+      unclean: true,
+      fsck: false,
+    });
+  });
+
   it('of the commit, of a tree, and of the attributes', async () => {
     const copy = copyOf(repository);
     const made2 = copy.commits([

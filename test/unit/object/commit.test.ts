@@ -20,7 +20,7 @@ describe.each([
   const run = (bytes: Uint8Array): Uint8Array | null => read(bytes, format);
 
   it('takes the id of the first line', () => {
-    expect(parse(run, `${key} ${HEX}\n`)).toBe(HEX);
+    expect(parse(run, `${key} ${HEX}\n\n`)).toBe(HEX);
     expect(parse(run, `${key} ${HEX}\nauthor A <a> 1 +0000\n\n${key} ${'1'.repeat(40)}\n`)).toBe(HEX);
     expect(parse(run, `${key} ${HEX}\n\xff\0`)).toBe(HEX);
   });
@@ -44,16 +44,39 @@ describe.each([
   });
 
   it('reads shared memory, and the middle of a buffer', () => {
-    const text = Buffer.from(`${key} ${HEX}\n`);
+    const text = Buffer.from(`${key} ${HEX}\n\n`);
     const shared = new Uint8Array(new SharedArrayBuffer(text.length + 8)).subarray(5, 5 + text.length);
     shared.set(text);
     expect(Buffer.from(run(shared)!).toString('hex')).toBe(HEX);
   });
 
   it('gives bytes of their own', () => {
-    const bytes = Buffer.from(`${key} ${HEX}\n`);
+    const bytes = Buffer.from(`${key} ${HEX}\n\n`);
     const oid = run(bytes)!;
     bytes.fill(0);
     expect(Buffer.from(oid).toString('hex')).toBe(HEX);
+  });
+});
+
+describe.each([SHA1, SHA256])('a commit of $name', (format) => {
+  const HEX = HEX_DIGITS.slice(0, 2 * format.oidBytes);
+  const tree = (rest: string): string | null => parse((bytes) => commitTree(bytes, format), `tree ${HEX}\n${rest}`);
+
+  it.each(['\n', `parent ${HEX}\n\n`, `parent ${HEX}\nparent ${HEX}\nauthor`, 'parent abc', `parent ${HEX}`])(
+    'may go on with %j',
+    (rest) => {
+      expect(tree(rest)).toBe(HEX);
+    },
+  );
+
+  it.each([
+    '',
+    `parent ${HEX}\n`,
+    `parent ${HEX.slice(1)}\n\nmessage`,
+    `parent x${HEX.slice(1)}\n\n`,
+    `parent ${HEX}x\nmessage`,
+    `parent ${HEX}\nparent x${HEX.slice(1)}\n\n`,
+  ])('is none for git when it goes on with %j', (rest) => {
+    expect(tree(rest)).toBeNull();
   });
 });
