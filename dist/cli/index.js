@@ -139,7 +139,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(1190);
+/* harmony import */ var _engine_engine_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2836);
 /* harmony import */ var _process_io_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(3048);
 /* harmony import */ var _run_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(2575);
 /**
@@ -1214,7 +1214,7 @@ function freeLarge(bytes) {
 
 /***/ }),
 
-/***/ 1190:
+/***/ 2836:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 // ESM COMPAT FLAG
@@ -6573,10 +6573,159 @@ function hasLooseObjects(objectDirectory) {
     }
 }
 
+;// CONCATENATED MODULE: ./build/js/engine/refs/packed-range.js
+/**
+ * The refs of packed-refs below a prefix, as git finds them: in a file that calls itself sorted by bisection and up to the first
+ * name behind the prefix, whatever stands elsewhere. So a damaged line ends the list, hides others or is an error exactly
+ * where it does with git, and a replacement that git does not see is not applied here either.
+ */
+
+
+
+const LINE_FEED = 10;
+const HEADER = '# pack-refs with:';
+/**
+ * @param packed the whole of packed-refs, which ends in a line feed (readPackedRefs)
+ * @throws CheckoutError unknown-revision for a damaged line among those that git reads to find the refs
+ */
+function packedRefsBelow(packed, prefix, format) {
+    const hexLength = 2 * format.oidBytes;
+    const headerEnd = packed[0] === 0x23 ? packed.indexOf(LINE_FEED) + 1 : 0;
+    const header = packed.toString('latin1', 0, Math.max(0, headerEnd - 1));
+    if (headerEnd > 0 && !header.startsWith(HEADER))
+        throw damagedLine(packed, 0);
+    const records = packed.subarray(headerEnd);
+    if (records.length === 0)
+        return [];
+    const last = recordStart(records, 0, records.length - 1);
+    if (records.length - last < hexLength + 2)
+        throw damagedLine(records, last);
+    const wanted = Buffer.from(prefix);
+    const isSorted = header.slice(HEADER.length).split(' ').includes('sorted');
+    return isSorted ? fromSorted(records, wanted, hexLength) : fromUnsorted(records, wanted, hexLength);
+}
+function fromSorted(records, prefix, hexLength) {
+    let low = 0;
+    let high = records.length;
+    while (low < high) {
+        const middle = low + Math.floor((high - low) / 2);
+        const start = recordStart(records, low, middle);
+        if (compareName(records, start + hexLength + 1, prefix) < 0)
+            low = recordEnd(records, middle, high);
+        else
+            high = start;
+    }
+    const refs = [];
+    for (let at = low; at < records.length;) {
+        const { ref, nameBytes, next } = readRecord(records, at, hexLength);
+        const order = comparePrefix(nameBytes, prefix);
+        if (order > 0)
+            break;
+        if (order === 0)
+            refs.push(ref);
+        at = next;
+    }
+    return refs;
+}
+/** git sorts them first: those of the prefix stand together then, and one more is read to see that they are at an end. */
+function fromUnsorted(records, prefix, hexLength) {
+    const found = [];
+    let behind = null;
+    for (let at = 0; at < records.length;) {
+        const end = records.indexOf(LINE_FEED, at);
+        if (end - at < hexLength + 2)
+            throw damagedLine(records, at);
+        const name = records.subarray(at + hexLength + 1, end);
+        const order = comparePrefix(name, prefix);
+        if (order === 0)
+            found.push(at);
+        else if (order > 0 && (behind === null || Buffer.compare(name, behind.name) < 0))
+            behind = { at, name };
+        // One line of what a tag leads to: a second is taken for a ref, and is too short for one.
+        at = records[end + 1] === 0x5e ? records.indexOf(LINE_FEED, end + 1) + 1 : end + 1;
+    }
+    if (behind !== null)
+        readRecord(records, behind.at, hexLength);
+    return found.map((at) => readRecord(records, at, hexLength).ref);
+}
+/** The start of the record that has the byte at `at`: a line "^..." belongs to the one before. */
+function recordStart(records, from, at) {
+    let start = at;
+    while (start > from && (records[start - 1] !== LINE_FEED || records[start] === 0x5e))
+        start--;
+    return start;
+}
+function recordEnd(records, at, end) {
+    let next = at + 1;
+    while (next < end && (records[next - 1] !== LINE_FEED || records[next] === 0x5e))
+        next++;
+    return Math.min(next, end);
+}
+/** Compares the line from `at` with a name. */
+function compareName(records, at, name) {
+    for (let i = 0;; i++) {
+        const byte = records[at + i];
+        if (byte === LINE_FEED || byte === undefined)
+            return i < name.length ? -1 : 0;
+        const other = name[i];
+        if (other === undefined)
+            return 1;
+        if (byte !== other)
+            return byte - other;
+    }
+}
+/** 0 for names that begin with the prefix, else on which side of them this one is. */
+function comparePrefix(name, prefix) {
+    return Buffer.compare(name.subarray(0, prefix.length), prefix);
+}
+const ID_AND_BLANK = /^[0-9a-f]+[ \t\r\n]$/i;
+const PEELED = /^\^[0-9a-f]+\n$/i;
+function readRecord(records, at, hexLength) {
+    const nameAt = at + hexLength + 1;
+    if (!ID_AND_BLANK.test(records.toString('latin1', at, nameAt)))
+        throw damagedLine(records, at);
+    const end = records.indexOf(LINE_FEED, nameAt);
+    if (end < 0)
+        throw damagedLine(records, at);
+    const whole = records.subarray(nameAt, end);
+    const zero = whole.indexOf(0);
+    const nameBytes = zero < 0 ? whole : whole.subarray(0, zero);
+    const name = nameBytes.toString('utf8');
+    const isValid = isValidRefName(name);
+    if (!isValid && !isSafeName(name))
+        throw damagedLine(records, at);
+    let next = end + 1;
+    if (records[next] === 0x5e) {
+        const peeledEnd = next + hexLength + 2;
+        if (!PEELED.test(records.toString('latin1', next, peeledEnd)))
+            throw damagedLine(records, next);
+        next = peeledEnd;
+    }
+    const oid = isValid ? records.toString('latin1', at, at + hexLength).toLowerCase() : null;
+    return { ref: { name, oid }, nameBytes, next };
+}
+/** Whether a name that no ref may have leads nowhere outside the refs, at least; git stops at one that does. */
+function isSafeName(name) {
+    if (!name.startsWith('refs/'))
+        return /^[A-Z_]+$/.test(name);
+    return name
+        .slice('refs/'.length)
+        .split('/')
+        .every((part) => part !== '' && part !== '.' && part !== '..');
+}
+function damagedLine(bytes, at) {
+    const end = bytes.indexOf(LINE_FEED, at);
+    const line = (0,engine_bytes/* displayBytes */.iM)(bytes.subarray(at, Math.min(end < 0 ? bytes.length : end, at + 80)));
+    return new engine_errors/* CheckoutError */.vd('unknown-revision', `packed-refs has a line that is none: '${line}'`, {
+        path: 'packed-refs',
+    });
+}
+
 ;// CONCATENATED MODULE: ./build/js/engine/refs/replace-refs.js
 /**
  * Replace refs (git-replace): refs/replace/<id> holds the id of the object that is read in place of <id>.
  */
+
 
 
 
@@ -6599,24 +6748,26 @@ function readReplaceRefs(dirs, format, config, environment, warn) {
     if (!isValidRefName(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix))
         return pairs;
     const packed = packedRefsOnce(dirs);
-    const names = new Set(looseNames(dirs, prefix));
-    const inPack = packedNames(packed(), prefix);
-    for (const name of inPack)
-        names.add(name);
     const bytes = packed();
+    const inPack = bytes === null ? [] : packedRefsBelow(bytes, prefix, format);
     if (inPack.length > 0 && bytes !== null)
         checkLines(bytes);
-    for (const name of names) {
+    const loose = new Set(looseNames(dirs, prefix));
+    const found = [
+        ...inPack.filter(({ name }) => !loose.has(name)).map(({ name, oid }) => ({ name, read: () => oid })),
+        ...[...loose].map((name) => ({ name, read: () => oidOf(dirs, name, packed) })),
+    ];
+    for (const { name, read } of found) {
         const replaced = name.slice(name.lastIndexOf('/') + 1).toLowerCase();
         const isId = isHexOid(replaced, format);
-        const found = isId ? oidOf(dirs, name, packed) : null;
-        const isBroken = found === null || !isHexOid(found, format);
+        const oid = isId ? read() : null;
+        const isBroken = oid === null || !isHexOid(oid, format);
         if (isBroken)
             warn(`the replace ref '${(0,engine_bytes/* displayBytes */.iM)(Buffer.from(name))}' is broken, or does not name an object`);
         if (!isId)
             continue;
         // As with git, the object cannot be read then: what stands in its place is not known.
-        const replacement = isBroken ? '0'.repeat(replaced.length) : found;
+        const replacement = isBroken ? '0'.repeat(replaced.length) : oid;
         if (pairs.has(replaced)) {
             throw new engine_errors/* CheckoutError */.vd('unsupported', 'an object has two replace refs', { oid: replaced });
         }
@@ -6663,25 +6814,12 @@ function looseNames(dirs, prefix) {
     walk(prefix.slice(0, prefix.lastIndexOf('/')));
     return names;
 }
-/** Names in packed-refs that begin with the prefix. */
-function packedNames(packed, prefix) {
-    const names = [];
-    if (packed === null)
-        return names;
-    const needle = Buffer.from(` ${prefix}`);
-    for (let at = packed.indexOf(needle); at >= 0; at = packed.indexOf(needle, at + 1)) {
-        const end = packed.indexOf(10, at);
-        const name = packed.toString('utf8', at + 1, end < 0 ? packed.length : end);
-        if (isValidRefName(name))
-            names.push(name);
-    }
-    return names;
-}
 /** Lines of packed-refs: a ref, or what the tag of the line before leads to. */
 const PACKED_LINE = /(?:[0-9a-f]{40,64} [^\n]+|\^[0-9a-f]{40,64})\n/iy;
 const PACKED_HEADER = '# pack-refs with:';
 /**
- * Of a damaged line nobody knows whether it was a replacement, so that files could be written that were replaced.
+ * Of a damaged line elsewhere nobody knows whether it was a replacement, and git, which looks up more refs in a checkout than
+ * these, may stop at it.
  * @throws CheckoutError unknown-revision
  */
 function checkLines(packed) {
@@ -6721,8 +6859,14 @@ function openObjects(repository, config, environment, warn, verify = false) {
 ;// CONCATENATED MODULE: ./build/js/engine/object/commit.js
 
 
-/** The tree of a commit object, or null when its first line is not "tree <id>". */
+/**
+ * The tree of a commit object, or null where git takes it for no commit: its first line is not "tree <id>", nothing follows
+ * that line, or a line of a parent is broken.
+ */
 function commitTree(bytes, format) {
+    const lineLength = 'tree '.length + 2 * format.oidBytes + 1;
+    if (bytes.length <= lineLength || hasBrokenParent(bytes, format))
+        return null;
     return idOfFirstLine(bytes, 'tree ', format);
 }
 /** The parents of a commit object: what the lines say that follow that of its tree. */
@@ -6737,6 +6881,21 @@ function commitParents(bytes, format) {
         parents.push(parent);
         at += length;
     }
+}
+/**
+ * Whether a line behind the tree and the sound parents would be a parent, and is none. As with git, one that ends the object
+ * is broken, and one that is cut off within its id is not looked at.
+ */
+function hasBrokenParent(bytes, format) {
+    const length = 'parent '.length + 2 * format.oidBytes + 1;
+    for (let at = 'tree '.length + 2 * format.oidBytes + 1; at + length <= bytes.length; at += length) {
+        if ((0,engine_bytes/* bufferOver */.Lb)(bytes, at).toString('latin1', 0, 7) !== 'parent ')
+            return false;
+        const isLast = at + length === bytes.length;
+        if (isLast || idOfFirstLine(bytes.subarray(at, at + length), 'parent ', format) === null)
+            return true;
+    }
+    return false;
 }
 /** The object that a tag object names, or null when it is not well-formed. */
 function tagTarget(bytes, format) {
@@ -8952,7 +9111,7 @@ const SIZE_AT = OID_AT + lfs_pointer_HEX + MIDDLE.length;
 const MOST_DIGITS = 15;
 const ZERO = 0x30;
 const NINE = 0x39;
-const LINE_FEED = 0x0a;
+const lfs_pointer_LINE_FEED = 0x0a;
 /** The longest pointer of this spelling. */
 const LFS_POINTER_BYTES = SIZE_AT + MOST_DIGITS + 1;
 /**
@@ -8960,7 +9119,7 @@ const LFS_POINTER_BYTES = SIZE_AT + MOST_DIGITS + 1;
  */
 function lfsPointerSize(content) {
     const { length } = content;
-    if (length > LFS_POINTER_BYTES || length < SIZE_AT + 2 || content[length - 1] !== LINE_FEED)
+    if (length > LFS_POINTER_BYTES || length < SIZE_AT + 2 || content[length - 1] !== lfs_pointer_LINE_FEED)
         return -1;
     for (let i = 0; i < OID_AT; i++)
         if (content[i] !== lfs_pointer_HEAD[i])
@@ -24800,11 +24959,8 @@ function checkConnected(objects, file, facts) {
             }
             else {
                 need(commitTree(content, format) ?? throwIt(corrupt()), 0, TREE);
-                const parents = commitParents(content, format);
-                if (hasBrokenParent(content, parents.length, format))
-                    throw corrupt();
                 if (!cutOff(number))
-                    for (const parent of parents)
+                    for (const parent of commitParents(content, format))
                         need(parent, 0, COMMIT);
             }
             reader.finish();
@@ -24820,11 +24976,6 @@ function tagKind(content, { oidBytes }) {
     const at = 'object '.length + 2 * oidBytes + 1;
     const line = (0,engine_bytes/* bufferOver */.Lb)(content, Math.min(at, content.length), Math.min(at + 20, content.length)).toString('latin1');
     return [COMMIT, TREE, BLOB, TAG].find((kind) => line.startsWith(`type ${typeName(kind)}\n`)) ?? null;
-}
-/** Whether a line behind the parents would be one, and is none. */
-function hasBrokenParent(content, parents, { oidBytes }) {
-    const at = 'tree '.length + 2 * oidBytes + 1 + parents * ('parent '.length + 2 * oidBytes + 1);
-    return (0,engine_bytes/* bufferOver */.Lb)(content, Math.min(at, content.length)).toString('latin1', 0, 7) === 'parent ';
 }
 function throwIt(error) {
     throw error;

@@ -29,8 +29,8 @@ var errors = __webpack_require__(390);
 var external_node_fs_ = __webpack_require__(3024);
 // EXTERNAL MODULE: ./node_modules/tar/dist/esm/parse.js + 10 modules
 var parse = __webpack_require__(3979);
-// EXTERNAL MODULE: ./build/js/engine/engine.js + 230 modules
-var engine = __webpack_require__(4654);
+// EXTERNAL MODULE: ./build/js/engine/engine.js + 231 modules
+var engine = __webpack_require__(3118);
 // EXTERNAL MODULE: ./build/js/action/log.js + 1 modules
 var log = __webpack_require__(6872);
 // EXTERNAL MODULE: ./build/js/action/ref.js
